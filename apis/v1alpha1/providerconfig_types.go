@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ProviderConfigSpec says on which host cluster Tenants live, and with what
+// defaults. Its Secrets lie in the namespace of the ProviderConfig.
+type ProviderConfigSpec struct {
+	// Credentials of the host cluster.
+	// +optional
+	// +kubebuilder:default={source: "InjectedIdentity"}
+	Credentials LocalCredentials `json:"credentials,omitzero"`
+
+	// Chart says where the vCluster chart comes from.
+	// +optional
+	Chart *LocalChartSource `json:"chart,omitempty"`
+
+	HostDefaults `json:",inline"`
+}
+
+// ClusterProviderConfigSpec says on which host cluster Tenants of any
+// namespace live, and with what defaults.
+type ClusterProviderConfigSpec struct {
+	// Credentials of the host cluster.
+	// +optional
+	// +kubebuilder:default={source: "InjectedIdentity"}
+	Credentials Credentials `json:"credentials,omitzero"`
+
+	// Chart says where the vCluster chart comes from.
+	// +optional
+	Chart *ChartSource `json:"chart,omitempty"`
+
+	HostDefaults `json:",inline"`
+}
+
+// HostDefaults are what all Tenants of one host cluster share.
+type HostDefaults struct {
+	// ImageRegistry is put before the name of each image that the vCluster
+	// chart runs, such as registry.example.org/mirror. Unset means the chart's own registries.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	ImageRegistry string `json:"imageRegistry,omitempty"`
+}
+
+// Credentials of a host cluster.
+//
+// +kubebuilder:validation:XValidation:rule="self.source != 'Secret' || has(self.secretRef)",message="credentials.secretRef is required when credentials.source is Secret"
+type Credentials struct {
+	// Source of the credentials: InjectedIdentity is the cluster that the
+	// provider runs in, Secret is a kubeconfig in a Secret.
+	// +required
+	// +kubebuilder:validation:Enum=InjectedIdentity;Secret
+	Source xpv2.CredentialsSource `json:"source"`
+
+	// SecretRef is the key of the Secret that holds the kubeconfig.
+	// +optional
+	SecretRef *xpv2.SecretKeySelector `json:"secretRef,omitempty"`
+}
+
+// LocalCredentials of a host cluster, in the namespace of their owner.
+//
+// +kubebuilder:validation:XValidation:rule="self.source != 'Secret' || has(self.secretRef)",message="credentials.secretRef is required when credentials.source is Secret"
+type LocalCredentials struct {
+	// Source of the credentials: InjectedIdentity is the cluster that the
+	// provider runs in, Secret is a kubeconfig in a Secret.
+	// +required
+	// +kubebuilder:validation:Enum=InjectedIdentity;Secret
+	Source xpv2.CredentialsSource `json:"source"`
+
+	// SecretRef is the key of the Secret that holds the kubeconfig.
+	// +optional
+	SecretRef *xpv2.LocalSecretKeySelector `json:"secretRef,omitempty"`
+}
+
+// Chart says where a Helm chart comes from.
+type Chart struct {
+	// Repository of the chart, with its name. Unset means
+	// oci://ghcr.io/loft-sh/charts/vcluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('oci://')",message="chart.repository must be an OCI reference with the chart's name, such as oci://ghcr.io/loft-sh/charts/vcluster"
+	Repository string `json:"repository,omitempty"`
+
+	// Version that Tenants get who name none. Unset means the provider's default.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Version string `json:"version,omitempty"`
+
+	// PlainHTTP asks the registry by HTTP instead of HTTPS.
+	// +optional
+	PlainHTTP bool `json:"plainHTTP,omitempty"`
+
+	// CABundle holds the PEM certificates that the registry's certificate is
+	// checked against. Unset means the system's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1048576
+	CABundle []byte `json:"caBundle,omitempty"`
+}
+
+// ChartSource is a chart and the credentials of its registry.
+type ChartSource struct {
+	Chart `json:",inline"`
+
+	// PullSecretRef is a Secret of type kubernetes.io/dockerconfigjson with
+	// the registry's credentials.
+	// +optional
+	PullSecretRef *xpv2.SecretReference `json:"pullSecretRef,omitempty"`
+}
+
+// LocalChartSource is a chart and the credentials of its registry, in the
+// namespace of their owner.
+type LocalChartSource struct {
+	Chart `json:",inline"`
+
+	// PullSecretRef is a Secret of type kubernetes.io/dockerconfigjson with
+	// the registry's credentials.
+	// +optional
+	PullSecretRef *xpv2.LocalSecretReference `json:"pullSecretRef,omitempty"`
+}
+
+// ProviderConfigStatus is what was observed of a provider configuration.
+type ProviderConfigStatus struct {
+	xpv2.ProviderConfigStatus `json:",inline"`
+}
+
+// A ProviderConfig says on which host cluster the Tenants of its namespace
+// live, and with what defaults.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,providerconfig,kubeopera}
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="USERS",type="integer",JSONPath=".status.users"
+type ProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec says which host cluster.
+	// +required
+	Spec ProviderConfigSpec `json:"spec"`
+
+	// Status is what was observed of it.
+	// +optional
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// ProviderConfigList is a list of ProviderConfigs.
+//
+// +kubebuilder:object:root=true
+type ProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ProviderConfig `json:"items"`
+}
+
+// A ClusterProviderConfig says on which host cluster Tenants of any namespace
+// live, and with what defaults. Tenants use the one named default unless they
+// say otherwise.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,categories={crossplane,providerconfig,kubeopera}
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="USERS",type="integer",JSONPath=".status.users"
+type ClusterProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec says which host cluster.
+	// +required
+	Spec ClusterProviderConfigSpec `json:"spec"`
+
+	// Status is what was observed of it.
+	// +optional
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// ClusterProviderConfigList is a list of ClusterProviderConfigs.
+//
+// +kubebuilder:object:root=true
+type ClusterProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ClusterProviderConfig `json:"items"`
+}
+
+// A ProviderConfigUsage records that a managed resource uses a ProviderConfig
+// or a ClusterProviderConfig, which cannot be deleted while one exists.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,providerconfig,kubeopera}
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="CONFIG-KIND",type="string",JSONPath=".providerConfigRef.kind"
+// +kubebuilder:printcolumn:name="CONFIG-NAME",type="string",JSONPath=".providerConfigRef.name"
+// +kubebuilder:printcolumn:name="RESOURCE-KIND",type="string",JSONPath=".resourceRef.kind"
+// +kubebuilder:printcolumn:name="RESOURCE-NAME",type="string",JSONPath=".resourceRef.name"
+type ProviderConfigUsage struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	xpv2.TypedProviderConfigUsage `json:",inline"`
+}
+
+// ProviderConfigUsageList is a list of ProviderConfigUsages.
+//
+// +kubebuilder:object:root=true
+type ProviderConfigUsageList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ProviderConfigUsage `json:"items"`
+}

@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TenantSpec is the CloudSpace that is wanted.
+//
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.providerConfigRef) || (has(self.providerConfigRef) && self.providerConfigRef == oldSelf.providerConfigRef)",message="providerConfigRef is immutable, since a CloudSpace cannot move to another host cluster: delete the Tenant and create another"
+type TenantSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// UserID is the id of the customer who owns the CloudSpace. It never changes.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",message="userID must be usable as a label value: letters, digits, '.', '_' and '-', with a letter or digit at both ends"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="userID is immutable: delete the Tenant and create another"
+	UserID string `json:"userID"`
+
+	// TenantName names the vCluster: its Helm release is vc-{tenantName}, its
+	// namespace on the host cluster is vcluster-{tenantName}. It is unique on
+	// the host cluster and never changes.
+	// +required
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$')",message="tenantName must be 3 to 32 lower-case letters, digits and '-', with a letter or digit at both ends"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="tenantName is immutable: delete the Tenant and create another"
+	TenantName string `json:"tenantName"`
+
+	// CloudSpaceID is the id under which KubeOpera knows the CloudSpace. The
+	// kubeconfig is published as Secret tenant-{cloudSpaceID}-kubeconfig. It is
+	// unique among all Tenants and never changes.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="cloudSpaceID must be usable in a Secret name and as a label value: lower-case letters, digits and '-', with a letter or digit at both ends"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cloudSpaceID is immutable: delete the Tenant and create another"
+	CloudSpaceID string `json:"cloudSpaceID"`
+
+	// Quota is what the CloudSpace's own workloads may use in total. What the
+	// platform runs beside them (the control plane, CoreDNS) is added on top.
+	// +optional
+	// +kubebuilder:default={}
+	Quota QuotaSpec `json:"quota,omitzero"`
+
+	// VCluster says how the vCluster is installed.
+	// +optional
+	VCluster *VClusterSpec `json:"vcluster,omitempty"`
+}
+
+// QuotaSpec is what the workloads of one CloudSpace may use in total.
+type QuotaSpec struct {
+	// CPU that all workloads together may request, and use at most, in cores.
+	// +optional
+	// +kubebuilder:default="2"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('100000')) <= 0",message="quota.cpu must be a quantity of cores above 0 and at most 100000, such as 4 or 500m"
+	CPU *resource.Quantity `json:"cpu,omitempty"`
+
+	// Memory that all workloads together may request, and use at most, in bytes.
+	// +optional
+	// +kubebuilder:default="4Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('1Pi')) <= 0",message="quota.memory must be a quantity of bytes above 0 and at most 1Pi, such as 8Gi"
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// Storage that all volume claims together may request, in bytes. Unset
+	// means no limit.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('1Ei')) <= 0",message="quota.storage must be a quantity of bytes above 0 and at most 1Ei, such as 50Gi"
+	Storage *resource.Quantity `json:"storage,omitempty"`
+
+	// Pods that may exist at once. Unset means no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Pods *int32 `json:"pods,omitempty"`
+}
+
+// VClusterSpec says how the vCluster is installed.
+type VClusterSpec struct {
+	// ChartVersion of the vCluster chart, 0.20 to 0.36. Unset means what the
+	// provider configuration says, or else the provider's own default.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",message="vcluster.chartVersion must be an exact version, such as 0.36.1"
+	ChartVersion *string `json:"chartVersion,omitempty"`
+
+	// KubernetesVersion that the vCluster runs, such as v1.36.0. Unset means
+	// the chart's default.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?1[.][0-9]+[.][0-9]+([-+][0-9A-Za-z.-]+)?$')",message="vcluster.kubernetesVersion must be an exact version, such as v1.36.0"
+	KubernetesVersion *string `json:"kubernetesVersion,omitempty"`
+
+	// Distro of Kubernetes inside the vCluster. Unset means k3s for charts up
+	// to 0.32 and k8s from 0.33, where k3s no longer exists. It cannot change
+	// once the vCluster runs.
+	// +optional
+	// +kubebuilder:validation:Enum=k3s;k8s
+	Distro *Distro `json:"distro,omitempty"`
+
+	// ValuesOverrides are merged over the values that the provider makes for
+	// the vCluster chart. They must satisfy the chart's schema.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	ValuesOverrides *apiextensionsv1.JSON `json:"valuesOverrides,omitempty"`
+}
+
+// Distro of Kubernetes that runs inside a vCluster.
+type Distro string
+
+// Distros that vCluster charts know.
+const (
+	DistroK3s Distro = "k3s"
+	DistroK8s Distro = "k8s"
+)
+
+// TenantPhase is where a Tenant stands, in one word.
+type TenantPhase string
+
+// Phases of a Tenant. They are computed from its conditions.
+const (
+	// PhasePending: nothing has been done yet.
+	PhasePending TenantPhase = "Pending"
+	// PhaseProvisioning: the namespace, the vCluster or its kubeconfig is being made.
+	PhaseProvisioning TenantPhase = "Provisioning"
+	// PhaseInstallingFlux: the vCluster answers, Flux is being installed in it.
+	PhaseInstallingFlux TenantPhase = "InstallingFlux"
+	// PhaseReady: everything that was asked for is there and answers.
+	PhaseReady TenantPhase = "Ready"
+	// PhaseFailed: the last attempt failed; the message says why. It is tried again.
+	PhaseFailed TenantPhase = "Failed"
+	// PhaseDeleting: it is being removed; the message says what is still there.
+	PhaseDeleting TenantPhase = "Deleting"
+)
+
+// Conditions of a Tenant besides Crossplane's Ready and Synced, in the order
+// of its stages.
+const (
+	// TypeBoundaryReady: the host namespace is the Tenant's, with its quota and limits.
+	TypeBoundaryReady xpv2.ConditionType = "BoundaryReady"
+	// TypeReleaseDeployed: the Helm release is what the spec asks for.
+	TypeReleaseDeployed xpv2.ConditionType = "ReleaseDeployed"
+	// TypeAPIReachable: the tenant's API answered with the exported credentials.
+	TypeAPIReachable xpv2.ConditionType = "APIReachable"
+	// TypeKubeconfigPublished: the kubeconfig Secret holds those credentials.
+	TypeKubeconfigPublished xpv2.ConditionType = "KubeconfigPublished"
+	// TypeStalled: deletion has not ended for longer than it should; a person should look.
+	TypeStalled xpv2.ConditionType = "Stalled"
+)
+
+// Reasons of a Tenant's conditions.
+const (
+	// ReasonDone: the stage is complete.
+	ReasonDone xpv2.ConditionReason = "Done"
+	// ReasonWaiting: an earlier stage is not complete yet.
+	ReasonWaiting xpv2.ConditionReason = "Waiting"
+	// ReasonProgressing: the stage was started and is not complete yet.
+	ReasonProgressing xpv2.ConditionReason = "Progressing"
+	// ReasonFailed: the stage failed; the message says why. It is tried again.
+	ReasonFailed xpv2.ConditionReason = "Failed"
+	// ReasonPendingChange: the stage works as before; a change of the spec waits, the message says for what.
+	ReasonPendingChange xpv2.ConditionReason = "PendingChange"
+	// ReasonConflict: something of that name belongs to someone else; the message names the owner.
+	ReasonConflict xpv2.ConditionReason = "Conflict"
+	// ReasonRemoving: what the stage made is being removed.
+	ReasonRemoving xpv2.ConditionReason = "Removing"
+	// ReasonBlocked: removal waits for the objects that the message names.
+	ReasonBlocked xpv2.ConditionReason = "Blocked"
+)
+
+// Labels and annotations on what a Tenant makes.
+const (
+	// LabelTenantID carries the Tenant's cloudSpaceID.
+	LabelTenantID = "kubeopera.io/tenant-id"
+	// LabelTenantUID carries the UID of the Tenant that owns the object.
+	LabelTenantUID = "kubeopera.io/tenant-uid"
+	// LabelUserID carries the Tenant's userID.
+	LabelUserID = "kubeopera.io/user-id"
+	// LabelManagedBy is ManagedBy on everything that the Tenant controller makes.
+	LabelManagedBy = "kubeopera.io/managed-by"
+	// ManagedBy is the value of LabelManagedBy.
+	ManagedBy = "tenant-controller"
+	// AnnotationTenant carries the owning Tenant as namespace/name.
+	AnnotationTenant = "kubeopera.io/tenant"
+)
+
+// TenantStatus is what was observed of the CloudSpace. Only the provider
+// writes it.
+type TenantStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// Phase in one word. It is computed from the conditions.
+	// +optional
+	// +kubebuilder:validation:Enum=Pending;Provisioning;InstallingFlux;Ready;Failed;Deleting
+	Phase TenantPhase `json:"phase,omitempty"`
+
+	// VClusterName is the name of the vCluster and of its Helm release.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	VClusterName string `json:"vclusterName,omitempty"`
+
+	// Namespace of the vCluster on the host cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// ChartVersion of the vCluster release that was last observed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	ChartVersion string `json:"chartVersion,omitempty"`
+
+	// Endpoint of the tenant's API, as the published kubeconfig has it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// KubeconfigSecret is the Secret in the Tenant's namespace that holds the
+	// kubeconfig under the key kubeconfig. It is set once that is published.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	KubeconfigSecret string `json:"kubeconfigSecret,omitempty"`
+
+	// Message says in words where the Tenant stands and what it waits for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Message string `json:"message,omitempty"`
+
+	// LastSyncedAt is when this status last changed.
+	// +optional
+	LastSyncedAt *metav1.Time `json:"lastSyncedAt,omitempty"`
+}
+
+// A Tenant is one CloudSpace: a vCluster in a namespace of its own on a host
+// cluster, walled in by a quota, with its kubeconfig in a Secret.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=kt,categories={crossplane,managed,kubeopera}
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="SYNCED",type="string",JSONPath=".status.conditions[?(@.type=='Synced')].status"
+// +kubebuilder:printcolumn:name="PHASE",type="string",JSONPath=".status.phase"
+// +kubebuilder:printcolumn:name="VCLUSTER",type="string",JSONPath=".status.vclusterName"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="MESSAGE",type="string",JSONPath=".status.message",priority=1
+type Tenant struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is the CloudSpace that is wanted.
+	// +required
+	Spec TenantSpec `json:"spec"`
+
+	// Status is what was observed of it.
+	// +optional
+	// +kubebuilder:default={phase: "Pending"}
+	Status TenantStatus `json:"status,omitempty"`
+}
+
+// TenantList is a list of Tenants.
+//
+// +kubebuilder:object:root=true
+type TenantList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Tenant `json:"items"`
+}
+
