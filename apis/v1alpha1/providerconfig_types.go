@@ -79,11 +79,11 @@ type LocalCredentials struct {
 
 // Chart says where a Helm chart comes from.
 type Chart struct {
-	// Repository of the chart, with its name. Unset means
-	// oci://ghcr.io/loft-sh/charts/vcluster.
+	// Repository of the chart, with its name: in an OCI registry, or in a chart
+	// repository with an index.yaml. Unset means oci://ghcr.io/loft-sh/charts/vcluster.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.startsWith('oci://')",message="chart.repository must be an OCI reference with the chart's name, such as oci://ghcr.io/loft-sh/charts/vcluster"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https|http)://.+/.+$')",message="chart.repository must be a URL with the chart's name, such as oci://ghcr.io/loft-sh/charts/vcluster or https://charts.loft.sh/vcluster"
 	Repository string `json:"repository,omitempty"`
 
 	// Version that Tenants get who name none. Unset means the provider's default.

@@ -18,11 +18,11 @@ var AddToScheme = builder.AddToScheme
 
 // Kinds, as managed reconcilers and events name them.
 var (
-	TenantGroupVersionKind                   = GroupVersion.WithKind("Tenant")
-	ProviderConfigGroupVersionKind           = GroupVersion.WithKind("ProviderConfig")
-	ClusterProviderConfigGroupVersionKind    = GroupVersion.WithKind("ClusterProviderConfig")
-	ProviderConfigUsageGroupVersionKind      = GroupVersion.WithKind("ProviderConfigUsage")
-	ProviderConfigUsageListGroupVersionKind  = GroupVersion.WithKind("ProviderConfigUsageList")
+	TenantGroupVersionKind                  = GroupVersion.WithKind("Tenant")
+	ProviderConfigGroupVersionKind          = GroupVersion.WithKind("ProviderConfig")
+	ClusterProviderConfigGroupVersionKind   = GroupVersion.WithKind("ClusterProviderConfig")
+	ProviderConfigUsageGroupVersionKind     = GroupVersion.WithKind("ProviderConfigUsage")
+	ProviderConfigUsageListGroupVersionKind = GroupVersion.WithKind("ProviderConfigUsageList")
 )
 
 func init() {

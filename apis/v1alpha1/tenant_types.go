@@ -274,4 +274,3 @@ type TenantList struct {
 
 	Items []Tenant `json:"items"`
 }
-

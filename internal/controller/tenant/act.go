@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+)
+
+// Reasons of events.
+const (
+	reasonUnlocked event.Reason = "UnlockedRelease"
+	reasonRepaired event.Reason = "RepairedRelease"
+	reasonStalled  event.Reason = "DeletionStalled"
+)
+
+// Create makes the host namespace with its wall and starts the release.
+func (e *external) Create(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalCreation, error) {
+	return managed.ExternalCreation{}, e.act(ctx, t)
+}
+
+// Update brings what is there to what is wanted, and goes on where an earlier
+// pass stopped.
+func (e *external) Update(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalUpdate, error) {
+	return managed.ExternalUpdate{}, e.act(ctx, t)
+}
+
+// act does what the facts that Observe saw call for, looks again and writes what
+// came of it into the status. It waits for nothing.
+func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
+	stage, err := e.step(ctx, t, e.seen)
+	if err != nil {
+		e.reportFailure(t, stage, err)
+		return err
+	}
+
+	f, err := e.gather(ctx, t)
+	if err != nil {
+		e.reportUnknown(t, err)
+		return err
+	}
+
+	e.seen = f
+	e.report(t, f.stages())
+
+	return nil
+}
+
+// step does everything that can be done now, in the order of the stages. With an
+// error it says which stage failed.
+func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
+	if f.invalid != nil {
+		return v1alpha1.TypeReleaseDeployed, f.invalid
+	}
+
+	// What would be refused is found before anything is made. A refused change
+	// of what is there already does not hold back the wall.
+	chart, refused := e.prepare(ctx, f)
+	if refused != nil && f.boundary.namespace == nil {
+		return v1alpha1.TypeReleaseDeployed, refused
+	}
+
+	if !f.right {
+		if err := e.makeBoundary(ctx, t, f.desired.wall); err != nil {
+			return v1alpha1.TypeBoundaryReady, err
+		}
+	}
+
+	if refused != nil {
+		return v1alpha1.TypeReleaseDeployed, refused
+	}
+
+	if err := e.makeRelease(ctx, t, f, chart); err != nil {
+		return v1alpha1.TypeReleaseDeployed, err
+	}
+
+	if f.mustPublish() {
+		if err := e.publish(ctx, t, f.access.kubeconfig); err != nil {
+			return v1alpha1.TypeKubeconfigPublished, err
+		}
+	}
+
+	return "", nil
+}
+
+// prepare gets the chart for a release that is to be written, and refuses what
+// must not be: a change that the vCluster would not survive, and values that the
+// chart's schema refuses.
+func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
+	switch f.state {
+	case releaseInSync, releaseLocked:
+		return nil, nil
+	case releaseAbsent:
+	default:
+		if err := refuse(f.release, f.desired); err != nil {
+			return nil, err
+		}
+	}
+
+	c, err := e.chart(ctx, f.desired.chartVersion)
+	if err != nil {
+		return nil, err
+	}
+
+	return c, c.Validate(f.desired.values)
+}
+
+func (e *external) makeRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts, c *helm.Chart) error {
+	var err error
+
+	switch f.state {
+	case releaseInSync, releaseLocked:
+		return nil
+	case releaseAbsent:
+		_, err = e.helm.Install(ctx, e.names.release, c, f.desired.values)
+	case releaseStale:
+		if err := e.helm.Unlock(ctx, f.release); err != nil {
+			return fmt.Errorf("cannot unlock release %q: %w", e.names.release, err)
+		}
+
+		e.record.Event(t, event.Normal(reasonUnlocked, f.reason))
+
+		_, err = e.helm.Upgrade(ctx, e.names.release, c, f.desired.values)
+	case releaseDrifted:
+		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
+
+		_, err = e.helm.Upgrade(ctx, e.names.release, c, f.desired.values)
+	case releaseFailed, releaseOutOfSync:
+		_, err = e.helm.Upgrade(ctx, e.names.release, c, f.desired.values)
+	default:
+		err = fmt.Errorf("release state %q is not known", f.state)
+	}
+
+	return err
+}
+
+// reportFailure marks the stage that failed. A Tenant that works stays Ready
+// when only a change of it failed.
+func (e *external) reportFailure(t *v1alpha1.Tenant, failed xpv2.ConditionType, err error) {
+	stages := e.seen.stages()
+
+	for i, s := range stages {
+		if s.Type != failed {
+			continue
+		}
+
+		reason := v1alpha1.ReasonFailed
+		if errors.Is(err, errConflict) {
+			reason = v1alpha1.ReasonConflict
+		}
+
+		if s.Status == corev1.ConditionTrue {
+			stages[i] = pendingChange(failed, err.Error())
+		} else {
+			stages[i] = notDone(failed, reason, err.Error())
+		}
+	}
+
+	e.report(t, failureFirst(stages, failed))
+}
+
+// failureFirst puts the stage that failed before those that only wait for their
+// turn: the failure and not the wait is what a person must read.
+func failureFirst(stages []xpv2.Condition, failed xpv2.ConditionType) []xpv2.Condition {
+	for i, s := range stages {
+		if s.Type == failed {
+			return append([]xpv2.Condition{s}, append(stages[:i:i], stages[i+1:]...)...)
+		}
+	}
+
+	return stages
+}

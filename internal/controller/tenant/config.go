@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+)
+
+// defaultRepository is where the vCluster chart comes from unless the provider
+// configuration says otherwise.
+const defaultRepository = "oci://ghcr.io/loft-sh/charts/vcluster"
+
+// config is a ProviderConfig or ClusterProviderConfig, in one form: references
+// to Secrets carry their namespace.
+type config struct {
+	name          string
+	credentials   v1alpha1.Credentials
+	chart         v1alpha1.ChartSource
+	imageRegistry string
+}
+
+// readConfig gets the provider configuration that the Tenant names.
+func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (config, error) {
+	ref := t.GetProviderConfigReference()
+	if ref == nil {
+		return config{}, errors.New("providerConfigRef is not set: name a ProviderConfig or a ClusterProviderConfig")
+	}
+
+	name := fmt.Sprintf("%s %q", ref.Kind, ref.Name)
+
+	switch ref.Kind {
+	case v1alpha1.ClusterProviderConfigGroupVersionKind.Kind:
+		pc := &v1alpha1.ClusterProviderConfig{}
+		if err := c.Get(ctx, client.ObjectKey{Name: ref.Name}, pc); err != nil {
+			return config{}, fmt.Errorf("cannot read %s that providerConfigRef names: %w", name, err)
+		}
+
+		return config{
+			name:          name,
+			credentials:   pc.Spec.Credentials,
+			chart:         ptr.Deref(pc.Spec.Chart, v1alpha1.ChartSource{}),
+			imageRegistry: pc.Spec.ImageRegistry,
+		}, nil
+	case v1alpha1.ProviderConfigGroupVersionKind.Kind:
+		pc := &v1alpha1.ProviderConfig{}
+		if err := c.Get(ctx, client.ObjectKey{Namespace: t.GetNamespace(), Name: ref.Name}, pc); err != nil {
+			return config{}, fmt.Errorf("cannot read %s that providerConfigRef names: %w", name, err)
+		}
+
+		return fromLocal(name, pc), nil
+	default:
+		return config{}, fmt.Errorf("providerConfigRef.kind %q is not supported: use ProviderConfig or ClusterProviderConfig", ref.Kind)
+	}
+}
+
+// fromLocal gives the references of a namespaced configuration its own
+// namespace, the only one that they may point into.
+func fromLocal(name string, pc *v1alpha1.ProviderConfig) config {
+	out := config{
+		name:          name,
+		credentials:   v1alpha1.Credentials{Source: pc.Spec.Credentials.Source},
+		imageRegistry: pc.Spec.ImageRegistry,
+	}
+
+	if r := pc.Spec.Credentials.SecretRef; r != nil {
+		out.credentials.SecretRef = r.ToSecretKeySelector(pc.GetNamespace())
+	}
+
+	if c := pc.Spec.Chart; c != nil {
+		out.chart.Chart = c.Chart
+
+		if c.PullSecretRef != nil {
+			out.chart.PullSecretRef = &xpv2.SecretReference{Namespace: pc.GetNamespace(), Name: c.PullSecretRef.Name}
+		}
+	}
+
+	return out
+}
+
+// chartRef says where that version of the vCluster chart is, and with which credentials.
+func (c config) chartRef(ctx context.Context, r client.Reader, version string) (helm.ChartRef, error) {
+	ref := helm.ChartRef{
+		Repository: defaultRepository,
+		Version:    version,
+		CABundle:   c.chart.CABundle,
+		PlainHTTP:  c.chart.PlainHTTP,
+	}
+
+	if c.chart.Repository != "" {
+		ref.Repository = c.chart.Repository
+	}
+
+	if c.chart.PullSecretRef == nil {
+		return ref, nil
+	}
+
+	var err error
+
+	ref.Credentials.DockerConfigJSON, err = secretKey(ctx, r, &xpv2.SecretKeySelector{
+		SecretReference: *c.chart.PullSecretRef,
+		Key:             corev1.DockerConfigJsonKey,
+	})
+	if err != nil {
+		return helm.ChartRef{}, fmt.Errorf("cannot use chart.pullSecretRef of %s: %w", c.name, err)
+	}
+
+	return ref, nil
+}

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/quota"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// defaults are what a Tenant gets that does not say otherwise.
+type defaults struct {
+	chartVersion  string
+	environment   string
+	imageRegistry string
+}
+
+// desired is what the host should hold for a Tenant.
+type desired struct {
+	chartVersion string
+	values       map[string]any
+	wall         corev1.ResourceQuotaSpec
+}
+
+// desire computes what the host should hold for t. An error names the field of
+// the Tenant that has to change.
+func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
+	v := ptr.Deref(t.Spec.VCluster, v1alpha1.VClusterSpec{})
+
+	overrides, err := overridesOf(v)
+	if err != nil {
+		return desired{}, err
+	}
+
+	version, err := vcluster.ParseChartVersion(ptr.Deref(v.ChartVersion, d.chartVersion))
+	if err != nil {
+		return desired{}, err
+	}
+
+	out := desired{chartVersion: version.String()}
+
+	out.values, err = vcluster.Values(vcluster.Spec{
+		ChartVersion:      out.chartVersion,
+		TenantName:        t.Spec.TenantName,
+		CloudSpaceID:      t.Spec.CloudSpaceID,
+		Environment:       d.environment,
+		Distro:            vcluster.Distro(ptr.Deref(v.Distro, "")),
+		KubernetesVersion: ptr.Deref(v.KubernetesVersion, ""),
+		ImageRegistry:     d.imageRegistry,
+		Overrides:         overrides,
+	})
+	if err != nil {
+		return desired{}, fmt.Errorf("cannot make the values of the vCluster chart: %w", err)
+	}
+
+	allowance, err := quota.AllowanceFor(out.values)
+	if err != nil {
+		return desired{}, fmt.Errorf("cannot use vcluster.valuesOverrides: %w", err)
+	}
+
+	out.wall = quota.Wall(t.Spec.Quota, allowance)
+
+	return out, nil
+}
+
+func overridesOf(v v1alpha1.VClusterSpec) (map[string]any, error) {
+	if v.ValuesOverrides == nil || len(v.ValuesOverrides.Raw) == 0 {
+		return nil, nil
+	}
+
+	var out map[string]any
+	if err := json.Unmarshal(v.ValuesOverrides.Raw, &out); err != nil {
+		return nil, fmt.Errorf("cannot read vcluster.valuesOverrides as an object: %w", err)
+	}
+
+	return out, nil
+}

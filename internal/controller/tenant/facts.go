@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+)
+
+// errUnknown says that something could not be found out. It is never taken for absence.
+var errUnknown = errors.New("unknown")
+
+// facts are what one pass found out about a Tenant that is not being deleted.
+type facts struct {
+	boundary boundary
+	// right says that nothing of the boundary must change.
+	right bool
+
+	desired desired
+	// invalid says why the spec cannot become a release.
+	invalid error
+
+	release  *helm.Release
+	state    releaseState
+	reason   string
+	workload workload
+	access   access
+}
+
+// gather finds out all that there is to know. An error means that something is
+// unknown or, with errConflict, that the Tenant must keep its hands off.
+func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, error) {
+	f := &facts{}
+
+	var err error
+	if f.boundary, err = e.readBoundary(ctx); err != nil {
+		return nil, err
+	}
+
+	if err := e.checkIdentity(ctx, t, f.boundary.namespace); err != nil {
+		return nil, err
+	}
+
+	f.desired, f.invalid = desire(t, e.defaults)
+	f.right = f.invalid == nil && e.isRight(t, f.boundary, f.desired.wall)
+
+	if f.boundary.namespace == nil {
+		f.state, f.reason = classify(nil, f.desired, workload{}, e.clock.Now())
+		return f, nil
+	}
+
+	if err := e.gatherRelease(ctx, f); err != nil {
+		return nil, err
+	}
+
+	if !f.workload.ready {
+		f.access = access{err: fmt.Errorf("%w: the control plane is not ready", errNotYet)}
+		return f, nil
+	}
+
+	f.access, err = e.readAccess(ctx, t)
+
+	return f, err
+}
+
+func (e *external) gatherRelease(ctx context.Context, f *facts) error {
+	r, err := e.helm.Get(ctx, e.names.release)
+	if err != nil && !errors.Is(err, helm.ErrReleaseNotFound) {
+		return fmt.Errorf("cannot read release %q: %w", e.names.release, err)
+	}
+
+	if err == nil {
+		f.release = r
+	}
+
+	if f.workload, err = e.readWorkload(ctx); err != nil {
+		return err
+	}
+
+	f.state, f.reason = classify(f.release, f.desired, f.workload, e.clock.Now())
+	if f.invalid != nil {
+		f.state, f.reason = releaseInvalid, f.invalid.Error()
+	}
+
+	return nil
+}
+
+// goingAway says that someone deleted the namespace. It is made anew once it is gone.
+func (f *facts) goingAway() bool {
+	return f.boundary.namespace != nil && f.boundary.namespace.GetDeletionTimestamp() != nil
+}
+
+// settled says that there is nothing to do but to wait.
+func (f *facts) settled() bool {
+	if f.goingAway() {
+		return true
+	}
+
+	return f.right && (f.state == releaseInSync || f.state == releaseLocked) && !f.mustPublish()
+}
+
+func (f *facts) mustPublish() bool {
+	return f.access.kubeconfig != nil && !f.access.published
+}
+
+// stages turns facts into conditions, in the order of the stages.
+func (f *facts) stages() []xpv2.Condition {
+	return []xpv2.Condition{f.boundaryStage(), f.releaseStage(), f.apiStage(), f.kubeconfigStage()}
+}
+
+func (f *facts) boundaryStage() xpv2.Condition {
+	ct := v1alpha1.TypeBoundaryReady
+
+	switch ns := f.boundary.namespace; {
+	case ns == nil:
+		return notDone(ct, v1alpha1.ReasonWaiting, "the host namespace does not exist yet")
+	case f.goingAway():
+		return notDone(ct, v1alpha1.ReasonProgressing,
+			fmt.Sprintf("someone deleted namespace %q on the host cluster; it is made anew once it is gone", ns.GetName()))
+	case f.boundary.quota == nil || f.boundary.limits == nil:
+		return notDone(ct, v1alpha1.ReasonProgressing, "the quota of the host namespace is not complete yet")
+	case !f.right && f.invalid == nil:
+		return pendingChange(ct, "the quota of the host namespace is to change")
+	default:
+		return done(ct)
+	}
+}
+
+func (f *facts) releaseStage() xpv2.Condition {
+	ct := v1alpha1.TypeReleaseDeployed
+
+	switch f.state {
+	case releaseInSync:
+		return done(ct)
+	case releaseOutOfSync:
+		return pendingChange(ct, f.reason)
+	case releaseInvalid:
+		if f.workload.ready {
+			return pendingChange(ct, f.reason)
+		}
+
+		return notDone(ct, v1alpha1.ReasonFailed, f.reason)
+	case releaseFailed:
+		return notDone(ct, v1alpha1.ReasonFailed, f.reason)
+	case releaseAbsent:
+		return notDone(ct, v1alpha1.ReasonWaiting, f.reason)
+	case releaseLocked, releaseStale, releaseDrifted:
+		return notDone(ct, v1alpha1.ReasonProgressing, f.reason)
+	default:
+		return notDone(ct, v1alpha1.ReasonFailed, fmt.Sprintf("release state %q is not known", f.state))
+	}
+}
+
+func (f *facts) apiStage() xpv2.Condition {
+	ct := v1alpha1.TypeAPIReachable
+
+	switch {
+	case f.access.kubeconfig != nil:
+		return done(ct)
+	case f.workload.trouble != "":
+		return notDone(ct, v1alpha1.ReasonProgressing, "the control plane is not ready: "+f.workload.trouble)
+	case f.access.err == nil:
+		return notDone(ct, v1alpha1.ReasonWaiting, "the control plane is not installed yet")
+	default:
+		return notDone(ct, v1alpha1.ReasonProgressing, f.access.err.Error())
+	}
+}
+
+func (f *facts) kubeconfigStage() xpv2.Condition {
+	ct := v1alpha1.TypeKubeconfigPublished
+
+	switch {
+	case f.access.published:
+		return done(ct)
+	case f.mustPublish():
+		return notDone(ct, v1alpha1.ReasonProgressing, "the kubeconfig is to be published")
+	default:
+		return notDone(ct, v1alpha1.ReasonWaiting, "the tenant's API does not answer yet")
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"errors"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// Observe finds out what is there, writes it into the status and says what
+// follows. It changes nothing on the host.
+func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalObservation, error) {
+	if meta.WasDeleted(t) {
+		return e.observeDeletion(ctx, t)
+	}
+
+	f, err := e.gather(ctx, t)
+	if err != nil {
+		e.reportUnknown(t, err)
+		return managed.ExternalObservation{}, err
+	}
+
+	e.seen = f
+	e.report(t, f.stages())
+
+	details, err := connectionDetails(f.access.kubeconfig)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+
+	return managed.ExternalObservation{
+		ResourceExists:    f.boundary.namespace != nil,
+		ResourceUpToDate:  f.settled(),
+		ConnectionDetails: details,
+	}, nil
+}
+
+// report settles the status on the stages, with what the facts add to them.
+func (e *external) report(t *v1alpha1.Tenant, stages []xpv2.Condition) {
+	if r := e.seen.release; r != nil {
+		t.Status.ChartVersion = r.ChartVersion
+	}
+
+	if k := e.seen.access.kubeconfig; k != nil {
+		t.Status.Endpoint = k.Endpoint()
+	}
+
+	if e.seen.access.published {
+		t.Status.KubeconfigSecret = e.names.secret
+	}
+
+	e.settle(t, summarize(stages), stages...)
+}
+
+// reportUnknown keeps what was known of a Tenant that is Ready: not to know is
+// no change. It fails any other, which waits for a person to read why.
+func (e *external) reportUnknown(t *v1alpha1.Tenant, err error) {
+	reason := v1alpha1.ReasonFailed
+	if errors.Is(err, errConflict) {
+		reason = v1alpha1.ReasonConflict
+	} else if t.Status.Phase == v1alpha1.PhaseReady {
+		return
+	}
+
+	stage := notDone(v1alpha1.TypeBoundaryReady, reason, err.Error())
+	e.settle(t, summarize([]xpv2.Condition{stage}), stage)
+}

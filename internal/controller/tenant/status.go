@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"reflect"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// maxMessage is the most that the API takes as a message, in bytes.
+const maxMessage = 4096
+
+func done(t xpv2.ConditionType) xpv2.Condition {
+	return xpv2.Condition{Type: t, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonDone}
+}
+
+func pendingChange(t xpv2.ConditionType, message string) xpv2.Condition {
+	return xpv2.Condition{Type: t, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonPendingChange, Message: message}
+}
+
+func notDone(t xpv2.ConditionType, r xpv2.ConditionReason, message string) xpv2.Condition {
+	return xpv2.Condition{Type: t, Status: corev1.ConditionFalse, Reason: r, Message: message}
+}
+
+// settle writes what a pass found into the Tenant's status. The time of the last
+// change moves only when something else did.
+func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Condition) {
+	now := metav1.NewTime(e.clock.Now())
+
+	for _, c := range append(stages, s.ready) {
+		c.LastTransitionTime = now
+		c.Message = truncate(c.Message)
+		t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))
+	}
+
+	t.Status.Phase = s.phase
+	t.Status.Message = truncate(s.message)
+	t.Status.VClusterName = e.names.release
+	t.Status.Namespace = e.names.namespace
+
+	if !sameStatus(e.before, t.Status) {
+		t.Status.LastSyncedAt = &now
+	}
+}
+
+// sameStatus compares two statuses but for the conditions that the managed
+// reconciler keeps and all times.
+func sameStatus(a, b v1alpha1.TenantStatus) bool {
+	return reflect.DeepEqual(timeless(a), timeless(b))
+}
+
+func timeless(s v1alpha1.TenantStatus) v1alpha1.TenantStatus {
+	out := *s.DeepCopy()
+	out.LastSyncedAt = nil
+	out.ObservedStatus = xpv2.ObservedStatus{}
+	out.Conditions = nil
+
+	for _, c := range s.Conditions {
+		if c.Type == xpv2.TypeSynced {
+			continue
+		}
+
+		c.LastTransitionTime = metav1.Time{}
+		c.ObservedGeneration = 0
+		out.Conditions = append(out.Conditions, c)
+	}
+
+	return out
+}
+
+func truncate(s string) string {
+	const ellipsis = "..."
+
+	if len(s) <= maxMessage {
+		return s
+	}
+
+	return s[:maxMessage-len(ellipsis)] + ellipsis
+}

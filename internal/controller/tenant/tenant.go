@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tenant makes and keeps Tenants: it is the external client behind
+// Crossplane's managed reconciler.
+//
+// Observe gathers facts and derives everything from them, Create and Update do
+// what the facts call for, Delete takes things away in order. No stored phase is
+// ever trusted.
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/host"
+)
+
+const (
+	// unreadyPoll is the poll of a Tenant that is not Ready. What it waits for is
+	// watched; this is the safety net.
+	unreadyPoll = 15 * time.Second
+	// minPoll is the shortest poll that a Tenant's annotation may ask for.
+	minPoll = 5 * time.Second
+	// pollJitter spreads the polls of many Tenants by so much of their interval.
+	pollJitter = 0.1
+)
+
+// Options of the Tenant controller.
+type Options struct {
+	controller.Options
+
+	// ChartVersion of the vCluster chart for Tenants that name none.
+	ChartVersion string
+	// Environment is a label on all that is made. Empty makes none.
+	Environment string
+	// Charts that were downloaded.
+	Charts *helm.ChartCache
+}
+
+// Setup adds the Tenant controller to the manager.
+func Setup(mgr ctrl.Manager, o Options) error {
+	name := managed.ControllerName(v1alpha1.TenantGroupVersionKind.GroupKind().String())
+
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.Tenant{}, indexCloudSpaceID, cloudSpaceIDOf); err != nil {
+		return fmt.Errorf("cannot index Tenants by their cloudSpaceID: %w", err)
+	}
+
+	hosts := host.NewPool()
+	if err := mgr.Add(hosts); err != nil {
+		return fmt.Errorf("cannot add the host clusters to the manager: %w", err)
+	}
+
+	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
+	c := &connector{
+		kube:     mgr.GetClient(),
+		injected: mgr.GetConfig(),
+		hosts:    hosts,
+		charts:   o.Charts,
+		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
+		record:   record,
+		clock:    clock.RealClock{},
+		defaults: defaults{chartVersion: o.ChartVersion, environment: o.Environment},
+	}
+
+	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(featureOptions(o.Options),
+		managed.WithTypedExternalConnector(c),
+		managed.WithInitializers(externalName{kube: mgr.GetClient()}),
+		managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient())}),
+		managed.WithDeterministicExternalName(true),
+		// Absence is read from the API server, so it needs no second look.
+		managed.WithCreationGracePeriod(0),
+		managed.WithPollInterval(o.PollInterval),
+		managed.WithMinPollInterval(minPoll),
+		managed.WithPollIntervalHook(pollInterval),
+		managed.WithLogger(o.Logger.WithValues("controller", name)),
+		managed.WithRecorder(record),
+	)...)
+
+	return ctrl.NewControllerManagedBy(mgr).
+		Named(name).
+		WithOptions(o.ForControllerRuntime()).
+		For(&v1alpha1.Tenant{}, builder.WithPredicates(resource.DesiredStateChanged())).
+		Owns(&corev1.Secret{}, builder.OnlyMetadata).
+		WatchesRawSource(onHostChange(hosts)).
+		Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
+}
+
+// featureOptions turns on what the options ask for.
+func featureOptions(o controller.Options) []managed.ReconcilerOption {
+	var out []managed.ReconcilerOption
+
+	if o.Features.Enabled(feature.EnableBetaManagementPolicies) {
+		out = append(out, managed.WithManagementPolicies())
+	}
+
+	if m := o.MetricOptions; m != nil {
+		out = append(out, managed.WithMetricRecorder(m.MRMetrics))
+	}
+
+	return out
+}
+
+// onHostChange reconciles a Tenant when something of it changes on its host.
+func onHostChange(hosts *host.Pool) source.Source {
+	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		hosts.Notify(func(t types.NamespacedName) { q.Add(reconcile.Request{NamespacedName: t}) })
+
+		return nil
+	})
+}
+
+// pollInterval is short while a Tenant is not Ready.
+func pollInterval(mg resource.Managed, d time.Duration) time.Duration {
+	if t, ok := mg.(*v1alpha1.Tenant); ok && t.Status.Phase != v1alpha1.PhaseReady {
+		d = min(d, unreadyPoll)
+	}
+
+	return wait.Jitter(d, pollJitter)
+}

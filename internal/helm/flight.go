@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// share runs fn once for all concurrent callers with the same key. The work
+// belongs to all of them: it outlives the context of the caller that happened
+// to come first, and ends after limit at the latest. Each caller stops waiting
+// when its own context ends.
+func share[T any](ctx context.Context, g *singleflight.Group, key string, limit time.Duration, fn func(context.Context) (T, error)) (T, error) {
+	var zero T
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+
+	done := g.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+		defer cancel()
+		return safely(func() (T, error) { return fn(ctx) })
+	})
+
+	select {
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	case r := <-done:
+		if r.Err != nil {
+			return zero, r.Err
+		}
+		return r.Val.(T), nil
+	}
+}

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/singleflight"
+	"k8s.io/client-go/rest"
+)
+
+func TestBoundTransport(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{}, 2)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/quick" {
+			_, _ = io.WriteString(w, "answer")
+			return
+		}
+		if r.URL.Path == "/body" { // headers at once, the body never
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+		}
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+
+	get := func(ctx context.Context, path string) ([]byte, error) {
+		hc := &http.Client{Transport: &boundTransport{ctx: ctx, base: http.DefaultTransport}}
+		// The request itself knows nothing of ctx.
+		resp, err := hc.Get(s.URL + path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		return io.ReadAll(resp.Body)
+	}
+
+	if got, err := get(t.Context(), "/quick"); err != nil || string(got) != "answer" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, path := range []string{"/header", "/body"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-arrived
+			cancel()
+		}()
+		if _, err := get(ctx, path); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: should end with the context, got %v", path, err)
+		}
+		cancel()
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := get(gone, "/quick"); !errors.Is(err, context.Canceled) {
+		t.Errorf("should not begin, got %v", err)
+	}
+}
+
+func TestNewHostKeepsConfig(t *testing.T) {
+	t.Parallel()
+	cfg := &rest.Config{
+		Host:            "example.com:6443",
+		BearerToken:     "token",
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+		QPS:             7,
+	}
+	before := rest.CopyConfig(cfg)
+	h, err := NewHost(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(before, cfg) {
+		t.Errorf("the config was changed: want %v, got %v", before, cfg)
+	}
+	if want := "https://example.com:6443/"; h.config.Host != want {
+		t.Errorf("got address %q, want %q", h.config.Host, want)
+	}
+	g := h.client("ns").connect(t.Context())
+	if ns, _, err := g.ToRawKubeConfigLoader().Namespace(); err != nil || ns != "ns" {
+		t.Errorf("got namespace %q, %v", ns, err)
+	}
+	a, _ := g.ToRESTConfig()
+	a.Host = "changed"
+	if b, _ := g.ToRESTConfig(); b.Host == "changed" {
+		t.Error("configs handed out must be copies")
+	}
+	if _, err := NewHost(&rest.Config{Host: "http://h", TLSClientConfig: rest.TLSClientConfig{CAFile: "/nowhere"}}); err == nil {
+		t.Error("a config that cannot be used should be refused")
+	}
+}
+
+func TestShare(t *testing.T) {
+	t.Parallel()
+	var g singleflight.Group
+	var once sync.Once
+	started, proceed := make(chan struct{}), make(chan struct{})
+	fn := func(ctx context.Context) (string, error) {
+		once.Do(func() { close(started) })
+		<-proceed
+		return "done", ctx.Err()
+	}
+
+	first, cancel := context.WithCancel(t.Context())
+	errs := make(chan error, 1)
+	go func() {
+		_, err := share(first, &g, "k", time.Minute, fn)
+		errs <- err
+	}()
+	<-started
+	cancel()
+	if err := <-errs; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first caller should end with its context, got %v", err)
+	}
+	close(proceed)
+	if got, err := share(t.Context(), &g, "k", time.Minute, fn); err != nil || got != "done" {
+		t.Errorf("the work should outlive the first caller, got %q, %v", got, err)
+	}
+
+	if _, err := share(t.Context(), &g, "panic", time.Minute, func(context.Context) (string, error) { panic("x") }); err == nil {
+		t.Error("a panic should be an error")
+	}
+	_, err := share(t.Context(), &g, "slow", time.Nanosecond, func(ctx context.Context) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the work should end at its limit, got %v", err)
+	}
+}
+
+func TestOutlive(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, stop := outlive(ctx, time.Hour)
+	cancel()
+	if out.Err() != nil {
+		t.Error("it should outlive its parent")
+	}
+	stop()
+	if out.Err() == nil {
+		t.Error("it should end when told")
+	}
+
+	ctx, cancel = context.WithCancel(t.Context())
+	out, stop = outlive(ctx, time.Millisecond)
+	defer stop()
+	cancel()
+	select {
+	case <-out.Done():
+	case <-time.After(10 * time.Second):
+		t.Error("it should end after its parent")
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("a:\n\t* b\n\n")
+	got := oneLine(cause)
+	if got.Error() != "a: * b" || !errors.Is(got, cause) {
+		t.Errorf("got %q", got)
+	}
+	if oneLine(nil) != nil {
+		t.Error("no error should stay none")
+	}
+}
+
+func TestCollectors(t *testing.T) {
+	t.Parallel()
+	if n := len(Collectors()); n != 2 {
+		t.Errorf("got %d collectors, want 2", n)
+	}
+}
+
+func TestClientFns(t *testing.T) {
+	t.Parallel()
+	var called []string
+	note := func(s string) { called = append(called, s) }
+	var c Client = ClientFns{
+		GetFn: func(context.Context, string) (*Release, error) { note("get"); return nil, nil },
+		InstallFn: func(context.Context, string, *Chart, map[string]any) (*Release, error) {
+			note("install")
+			return nil, nil
+		},
+		UpgradeFn: func(context.Context, string, *Chart, map[string]any) (*Release, error) {
+			note("upgrade")
+			return nil, nil
+		},
+		UninstallFn: func(context.Context, string) error { note("uninstall"); return nil },
+		UnlockFn:    func(context.Context, *Release) error { note("unlock"); return nil },
+	}
+	_, _ = c.Get(t.Context(), "")
+	_, _ = c.Install(t.Context(), "", nil, nil)
+	_, _ = c.Upgrade(t.Context(), "", nil, nil)
+	_ = c.Uninstall(t.Context(), "")
+	_ = c.Unlock(t.Context(), nil)
+	if diff := cmp.Diff([]string{"get", "install", "upgrade", "uninstall", "unlock"}, called); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}

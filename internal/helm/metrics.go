@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	resultSuccess = "success"
+	resultError   = "error"
+)
+
+var (
+	actions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "kubeopera_helm_actions_total",
+		Help: "Helm actions run against a host cluster, by action (install, upgrade, uninstall, unlock) and result (success, error).",
+	}, []string{"action", "result"})
+
+	downloads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "kubeopera_chart_downloads_total",
+		Help: "Chart downloads, by result (success, not_found, unauthorized, unreachable, error). A chart taken from the cache is none.",
+	}, []string{"result"})
+)
+
+// Collectors returns the counters of this package, for the caller to register
+// once.
+func Collectors() []prometheus.Collector {
+	return []prometheus.Collector{actions, downloads}
+}
+
+func countAction(action string, err error) {
+	result := resultSuccess
+	if err != nil {
+		result = resultError
+	}
+	actions.WithLabelValues(action, result).Inc()
+}
+
+func countDownload(err error) {
+	result := resultError
+	switch {
+	case err == nil:
+		result = resultSuccess
+	case errors.Is(err, ErrChartNotFound):
+		result = "not_found"
+	case errors.Is(err, ErrRegistryUnauthorized):
+		result = "unauthorized"
+	case errors.Is(err, ErrRegistryUnreachable):
+		result = "unreachable"
+	}
+	downloads.WithLabelValues(result).Inc()
+}

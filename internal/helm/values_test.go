@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestValuesEqual(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		a, b   map[string]any
+		want   bool
+	}{
+		"IntAndFloat":    {reason: "numbers compare by value", a: map[string]any{"n": 1}, b: map[string]any{"n": 1.0}, want: true},
+		"IntAndNumber":   {reason: "numbers compare by value", a: map[string]any{"n": int64(7)}, b: map[string]any{"n": json.Number("7")}, want: true},
+		"IntAndString":   {reason: "a string is no number", a: map[string]any{"n": 1}, b: map[string]any{"n": "1"}},
+		"NilAndEmpty":    {reason: "no values are no values", a: nil, b: map[string]any{}, want: true},
+		"EmptyTable":     {reason: "an empty table is itself", a: map[string]any{"a": map[string]any{}}, b: map[string]any{"a": map[string]any{}}, want: true},
+		"TableAndAbsent": {reason: "an empty table is not absent", a: map[string]any{"a": map[string]any{}}, b: nil},
+		"NullAndAbsent":  {reason: "null deletes a default, absent does not", a: map[string]any{"a": nil}, b: nil},
+		"NilMapAndNull":  {reason: "a nil map is stored as null, so it must equal what comes back", a: map[string]any{"a": map[string]any(nil)}, b: map[string]any{"a": nil}, want: true},
+		"TypedLists":     {reason: "list types do not count", a: map[string]any{"l": []string{"x"}}, b: map[string]any{"l": []any{"x"}}, want: true},
+		"ListOrder":      {reason: "lists have an order", a: map[string]any{"l": []any{1, 2}}, b: map[string]any{"l": []any{2, 1}}},
+		"NotJSON":        {reason: "what cannot be stored is equal to nothing", a: map[string]any{"n": math.NaN()}, b: map[string]any{"n": math.NaN()}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := ValuesEqual(tc.a, tc.b); got != tc.want {
+				t.Errorf("%s: ValuesEqual(%v, %v) = %t", tc.reason, tc.a, tc.b, got)
+			}
+			if got := ValuesEqual(tc.b, tc.a); got != tc.want {
+				t.Errorf("%s: not symmetric", tc.reason)
+			}
+		})
+	}
+}
+
+func TestValuesEqualInAnyOrder(t *testing.T) {
+	t.Parallel()
+	want := map[string]any{"replicas": 1, "a": map[string]any{}}
+	for i := range 20 {
+		want[fmt.Sprintf("k%d", i)] = map[string]any{"v": i}
+	}
+	for range 1000 {
+		got := map[string]any{}
+		keys := make([]string, 0, len(want))
+		for k := range want {
+			keys = append(keys, k)
+		}
+		rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		for _, k := range keys {
+			got[k] = want[k]
+		}
+		got["replicas"] = 1.0
+		if !ValuesEqual(want, got) {
+			t.Fatalf("the order %v makes a difference", keys)
+		}
+	}
+}
+
+func TestMergeValues(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason               string
+		base, override, want map[string]any
+	}{
+		"Deep": {
+			reason:   "tables are merged, other things replaced",
+			base:     map[string]any{"a": map[string]any{"x": 1, "y": []any{1, 2}}, "b": 1},
+			override: map[string]any{"a": map[string]any{"y": []any{3}, "z": 2}},
+			want:     map[string]any{"a": map[string]any{"x": 1, "y": []any{3}, "z": 2}, "b": 1},
+		},
+		"Null": {
+			reason:   "null is kept, so that it deletes the chart's default as well",
+			base:     map[string]any{"a": map[string]any{"x": 1}},
+			override: map[string]any{"a": nil},
+			want:     map[string]any{"a": nil},
+		},
+		"TableOverScalar": {
+			reason:   "the override decides the kind",
+			base:     map[string]any{"a": 1},
+			override: map[string]any{"a": map[string]any{"x": 1}},
+			want:     map[string]any{"a": map[string]any{"x": 1}},
+		},
+		"ScalarOverTable": {
+			reason:   "the override decides the kind",
+			base:     map[string]any{"a": map[string]any{"x": 1}},
+			override: map[string]any{"a": false},
+			want:     map[string]any{"a": false},
+		},
+		"Nil": {reason: "nothing over nothing is an empty table", want: map[string]any{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			base, override := fmt.Sprint(tc.base), fmt.Sprint(tc.override)
+			got := MergeValues(tc.base, tc.override)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			for _, v := range got {
+				if m, ok := v.(map[string]any); ok {
+					m["new"] = true
+				}
+			}
+			if fmt.Sprint(tc.base) != base || fmt.Sprint(tc.override) != override {
+				t.Errorf("%s: an argument was changed or shared", tc.reason)
+			}
+		})
+	}
+}
+
+func TestCopyValuesRefuses(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		in     map[string]any
+		says   []string
+	}{
+		"TooLarge": {
+			reason: "1.5 MiB would not fit into a Secret",
+			in:     map[string]any{"s": strings.Repeat("x", 3<<19)},
+			says:   []string{"1537 KiB", "256 KiB"},
+		},
+		"NotJSON": {
+			reason: "a release is stored as JSON",
+			in:     map[string]any{"n": math.Inf(1)},
+			says:   []string{"not JSON"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := copyValues(tc.in)
+			if !errors.Is(err, ErrValuesRefused) {
+				t.Fatalf("%s: got %v", tc.reason, err)
+			}
+			for _, s := range tc.says {
+				if !strings.Contains(err.Error(), s) {
+					t.Errorf("%s: %q does not say %q", tc.reason, err, s)
+				}
+			}
+		})
+	}
+}

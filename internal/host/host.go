@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package host talks to host clusters: one set of clients, caches and watches
+// for each, shared by all Tenants on it.
+package host
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// Host is one host cluster.
+type Host struct {
+	// Cached reads the watched kinds: the namespaces, quotas and limit ranges
+	// that the provider made, and the workloads and Services of vClusters. It
+	// sees only those that carry their labels, so that what it does not find may
+	// still exist. Any other kind is an error.
+	Cached client.Reader
+	// Live reads and writes at the API server.
+	Live client.Client
+	// Helm works on the releases of this host.
+	Helm *helm.Host
+
+	cache cache.Cache
+}
+
+// watched are the kinds that a change of wakes a Tenant. The exported kubeconfig
+// is watched without its body.
+func watched() map[client.Object]labels.Selector {
+	ours := labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})
+	vclusters := labels.SelectorFromSet(labels.Set{vcluster.LabelApp: vcluster.AppName})
+
+	return map[client.Object]labels.Selector{
+		&corev1.Namespace{}:     ours,
+		&corev1.ResourceQuota{}: ours,
+		&corev1.LimitRange{}:    ours,
+		&appsv1.StatefulSet{}:   vclusters,
+		&appsv1.Deployment{}:    vclusters,
+		&corev1.Service{}:       vclusters,
+		exportedSecret():        vclusters,
+	}
+}
+
+func exportedSecret() client.Object {
+	s := &metav1.PartialObjectMetadata{}
+	s.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+
+	return s
+}
+
+// newHost makes the clients of the cluster that cfg points to and starts its
+// caches, which stop with ctx. Changes of what a Tenant owns are told to notify.
+func newHost(ctx context.Context, cfg *rest.Config, notify func(types.NamespacedName)) (*Host, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS = -1 // The API server's own fairness limits the rate.
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next: next} })
+
+	httpClient, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make an HTTP client for the host cluster: %w", err)
+	}
+
+	mapper, err := apiutil.NewDynamicRESTMapper(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("cannot map the host cluster's kinds: %w", err)
+	}
+
+	live, err := client.New(cfg, client.Options{HTTPClient: httpClient, Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client for the host cluster: %w", err)
+	}
+
+	kinds := watched()
+	by := make(map[client.Object]cache.ByObject, len(kinds))
+
+	for o, s := range kinds {
+		by[o] = cache.ByObject{Label: s}
+	}
+
+	c, err := cache.New(cfg, cache.Options{
+		HTTPClient:                  httpClient,
+		Mapper:                      mapper,
+		ByObject:                    by,
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ReaderFailOnMissingInformer: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a cache for the host cluster: %w", err)
+	}
+
+	h, err := helm.NewHost(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a Helm client for the host cluster: %w", err)
+	}
+
+	out := &Host{Cached: c, Live: live, Helm: h, cache: c}
+
+	return out, out.watch(ctx, kinds, notify)
+}
+
+// watch starts the caches of these kinds.
+func (h *Host) watch(ctx context.Context, kinds map[client.Object]labels.Selector, notify func(types.NamespacedName)) error {
+	for o := range kinds {
+		i, err := h.cache.GetInformer(ctx, o, cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("cannot watch %T on the host cluster: %w", o, err)
+		}
+
+		if _, err := i.AddEventHandler(h.handler(notify)); err != nil {
+			return fmt.Errorf("cannot watch %T on the host cluster: %w", o, err)
+		}
+	}
+
+	go func() {
+		// It errs only when started twice.
+		_ = h.cache.Start(ctx)
+	}()
+
+	return nil
+}
+
+// handler tells which Tenant owns the changed object.
+func (h *Host) handler(notify func(types.NamespacedName)) toolscache.ResourceEventHandler {
+	tell := func(obj any) {
+		if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+			obj = gone.Obj
+		}
+
+		o, ok := obj.(client.Object)
+		if !ok {
+			return
+		}
+
+		if t, ok := h.ownerOf(o); ok {
+			notify(t)
+		}
+	}
+
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    tell,
+		UpdateFunc: func(_, obj any) { tell(obj) },
+		DeleteFunc: tell,
+	}
+}
+
+// ownerOf is the Tenant that is named on the object, or on its namespace.
+func (h *Host) ownerOf(o client.Object) (types.NamespacedName, bool) {
+	if t, ok := TenantOf(o); ok || o.GetNamespace() == "" {
+		return t, ok
+	}
+
+	ns := &corev1.Namespace{}
+	if err := h.Cached.Get(context.Background(), types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
+		return types.NamespacedName{}, false
+	}
+
+	return TenantOf(ns)
+}

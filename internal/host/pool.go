@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+)
+
+// ErrUnreachable says that the host cluster did not answer. What is on it is unknown.
+var ErrUnreachable = errors.New("host cluster unreachable")
+
+// startWait bounds how long one caller waits for a new host.
+const startWait = 5 * time.Second
+
+// idle is how long a host stays that nobody asked for. Every Tenant asks for its
+// own at least once a poll.
+const idle = time.Hour
+
+// Pool keeps one Host a cluster.
+type Pool struct {
+	clock  clock.PassiveClock
+	open   func(ctx context.Context, cfg *rest.Config, notify func(types.NamespacedName)) (*Host, error)
+	ctx    context.Context //nolint:containedctx // It bounds the life of what the pool starts.
+	cancel context.CancelFunc
+
+	starting singleflight.Group
+
+	mu     sync.Mutex
+	notify func(types.NamespacedName)
+	hosts  map[string]*entry
+}
+
+type entry struct {
+	host   *Host
+	stop   context.CancelFunc
+	wanted time.Time
+}
+
+// NewPool makes an empty pool. It is a manager's Runnable: its hosts stop with
+// the manager.
+func NewPool() *Pool {
+	ctx, cancel := context.WithCancel(context.Background())
+
+	return &Pool{
+		clock:  clock.RealClock{},
+		open:   newHost,
+		ctx:    ctx,
+		cancel: cancel,
+		notify: func(types.NamespacedName) {},
+		hosts:  map[string]*entry{},
+	}
+}
+
+// Start blocks until ctx ends and then stops all hosts.
+func (p *Pool) Start(ctx context.Context) error {
+	<-ctx.Done()
+	p.cancel()
+
+	return nil
+}
+
+// Notify sets who is told of each Tenant that something changed for on its host.
+func (p *Pool) Notify(fn func(types.NamespacedName)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.notify = fn
+}
+
+func (p *Pool) tell(t types.NamespacedName) {
+	p.mu.Lock()
+	fn := p.notify
+	p.mu.Unlock()
+
+	fn(t)
+}
+
+// Get returns the host of that key, which stands for one set of credentials.
+// The first caller's config makes it. It waits a few seconds at most for a new
+// host and errs with ErrUnreachable when that takes longer; the host goes on
+// starting meanwhile, and no other host waits for it.
+func (p *Pool) Get(ctx context.Context, key string, config func() (*rest.Config, error)) (*Host, error) {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+
+	h, ok := p.known(key)
+	if !ok {
+		cfg, err := config()
+		if err != nil {
+			return nil, err
+		}
+
+		if h, err = p.start(ctx, key, cfg); err != nil {
+			return nil, err
+		}
+	}
+
+	if !h.cache.WaitForCacheSync(ctx) {
+		return nil, fmt.Errorf("%w: its objects could not be listed within %s", ErrUnreachable, startWait)
+	}
+
+	return h, nil
+}
+
+func (p *Pool) known(key string) (*Host, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	e, ok := p.hosts[key]
+	if !ok {
+		return nil, false
+	}
+
+	e.wanted = p.clock.Now()
+
+	return e.host, true
+}
+
+// start the host of that key, once for all who ask meanwhile.
+func (p *Pool) start(ctx context.Context, key string, cfg *rest.Config) (*Host, error) {
+	started := p.starting.DoChan(key, func() (any, error) {
+		if h, ok := p.known(key); ok {
+			return h, nil
+		}
+
+		ctx, stop := context.WithCancel(p.ctx)
+
+		h, err := p.open(ctx, cfg, p.tell)
+		if err != nil {
+			stop()
+			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+
+		p.keep(key, &entry{host: h, stop: stop})
+
+		return h, nil
+	})
+
+	select {
+	case r := <-started:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+
+		return r.Val.(*Host), nil //nolint:forcetypeassert // It is what the function above returns.
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: no answer within %s", ErrUnreachable, startWait)
+	}
+}
+
+// keep a host, and drop those that are no longer asked for.
+func (p *Pool) keep(key string, e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.dropIdle()
+
+	e.wanted = p.clock.Now()
+	p.hosts[key] = e
+}
+
+func (p *Pool) dropIdle() {
+	for k, e := range p.hosts {
+		if p.clock.Since(e.wanted) > idle {
+			e.stop()
+			delete(p.hosts, k)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package quota computes the wall around a CloudSpace: the ResourceQuota of its
+// host namespace and the LimitRange that goes with it. It has no client.
+package quota
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// What a container gets that asks for nothing. A ResourceQuota on CPU and memory
+// refuses such a container, so the quota never comes without these.
+var (
+	defaultLimits = corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("500m"),
+		corev1.ResourceMemory: resource.MustParse("512Mi"),
+	}
+	defaultRequests = corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("50m"),
+		corev1.ResourceMemory: resource.MustParse("64Mi"),
+	}
+)
+
+// LimitRange gives requests and limits to containers that have none.
+func LimitRange() corev1.LimitRangeSpec {
+	return corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+		Type:           corev1.LimitTypeContainer,
+		Default:        defaultLimits.DeepCopy(),
+		DefaultRequest: defaultRequests.DeepCopy(),
+	}}}
+}
+
+// Wall is what the host namespace may use in all: the quota of the tenant's
+// workloads plus the allowance for what the platform runs beside them. CPU and
+// memory bound both requests and limits; storage and pods are bounded only
+// where the quota names them.
+func Wall(q v1alpha1.QuotaSpec, a Allowance) corev1.ResourceQuotaSpec {
+	hard := corev1.ResourceList{}
+	if q.CPU != nil {
+		hard[corev1.ResourceLimitsCPU] = sum(*q.CPU, a.Limits[corev1.ResourceCPU])
+		hard[corev1.ResourceRequestsCPU] = sum(*q.CPU, a.Requests[corev1.ResourceCPU])
+	}
+
+	if q.Memory != nil {
+		hard[corev1.ResourceLimitsMemory] = sum(*q.Memory, a.Limits[corev1.ResourceMemory])
+		hard[corev1.ResourceRequestsMemory] = sum(*q.Memory, a.Requests[corev1.ResourceMemory])
+	}
+
+	if q.Storage != nil {
+		hard[corev1.ResourceRequestsStorage] = sum(*q.Storage, a.Storage)
+	}
+
+	if q.Pods != nil {
+		hard[corev1.ResourcePods] = *resource.NewQuantity(int64(*q.Pods)+a.Pods, resource.DecimalSI)
+	}
+
+	return corev1.ResourceQuotaSpec{Hard: hard}
+}
+
+func sum(a, b resource.Quantity) resource.Quantity {
+	out := a.DeepCopy()
+	out.Add(b)
+
+	return out
+}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package vcluster
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// ErrUnsupportedChartVersion says that no values are known for a version of the vCluster chart.
+var ErrUnsupportedChartVersion = errors.New("unsupported vCluster chart version")
+
+// SupportedCharts is the range of supported chart versions, in words for messages.
+const SupportedCharts = "0.20.0 to 0.36.x"
+
+// Boundaries between chart versions, as minor versions of 0.x. The published schemas of 0.20.4, 0.21.2,
+// 0.30.4, 0.33.4, 0.34.0 and 0.36.1 are known. Where a field appears between two known schemas, it counts
+// as absent up to the newer one: a missing value costs seconds, an unknown one is refused by the chart.
+const (
+	// minorOldest is the first minor with the present layout of the values; 0.19 has another one.
+	minorOldest = 20
+	// minorNewest is the last minor whose schema is known.
+	minorNewest = 36
+	// minorProbeTimes is the first known schema in which probes take periodSeconds and failureThreshold:
+	// 0.21.2 knows only their switch, 0.30.4 knows both.
+	minorProbeTimes = 30
+	// minorLastK3s is the last minor that offers k3s: 0.30.4 has controlPlane.distro.k3s, 0.33.4 has not,
+	// and 0.33 is the release that removed it.
+	minorLastK3s = 32
+)
+
+// Distro is the Kubernetes distribution that a virtual cluster runs.
+type Distro string
+
+const (
+	// DistroK3s is k3s, offered by charts up to 0.32.
+	DistroK3s Distro = "k3s"
+	// DistroK8s is upstream Kubernetes, offered by every supported chart.
+	DistroK8s Distro = "k8s"
+)
+
+// ChartVersion is a supported version of the vCluster chart. Only ParseChartVersion makes one.
+type ChartVersion struct {
+	version *semver.Version
+}
+
+// ParseChartVersion parses an exact version such as 0.21.2, with or without a leading v. What is no exact
+// version, or lies outside of SupportedCharts, is an ErrUnsupportedChartVersion. A pre-release counts as
+// the version that it leads to, except that 0.20's are older than the present layout of the values.
+func ParseChartVersion(s string) (ChartVersion, error) {
+	v, err := semver.StrictNewVersion(strings.TrimPrefix(s, "v"))
+	if err != nil {
+		return ChartVersion{}, unsupported(s, "it is not an exact version such as 0.21.2")
+	}
+
+	first := semver.New(0, minorOldest, 0, "", "")
+	if v.LessThan(first) || v.Major() > 0 || v.Minor() > minorNewest {
+		return ChartVersion{}, unsupported(s, "the provider knows no values for it")
+	}
+
+	return ChartVersion{version: v}, nil
+}
+
+func unsupported(version, why string) error {
+	return fmt.Errorf("%w %q: %s; set vcluster.chartVersion to a version from %s",
+		ErrUnsupportedChartVersion, version, why, SupportedCharts)
+}
+
+// String is the version as charts are tagged, without a leading v.
+func (v ChartVersion) String() string {
+	return v.version.String()
+}
+
+// DefaultDistro is the distribution of a Tenant that names none: k3s as long as the chart offers it, then
+// k8s.
+func (v ChartVersion) DefaultDistro() Distro {
+	if v.HasDistro(DistroK3s) {
+		return DistroK3s
+	}
+
+	return DistroK8s
+}
+
+// HasDistro says whether the chart offers a distribution.
+func (v ChartVersion) HasDistro(d Distro) bool {
+	switch d {
+	case DistroK8s:
+		return true
+	case DistroK3s:
+		return v.version.Minor() <= minorLastK3s
+	default:
+		return false
+	}
+}
+
+// hasProbeTimes says whether the chart's probes take a period and a threshold.
+func (v ChartVersion) hasProbeTimes() bool {
+	return v.version.Minor() >= minorProbeTimes
+}
