@@ -84,7 +84,7 @@ func TestNewHostKeepsConfig(t *testing.T) {
 	if !reflect.DeepEqual(before, cfg) {
 		t.Errorf("the config was changed: want %v, got %v", before, cfg)
 	}
-	if want := "https://example.com:6443/"; h.config.Host != want {
+	if want := "https://example.com:6443"; h.config.Host != want {
 		t.Errorf("got address %q, want %q", h.config.Host, want)
 	}
 	g := h.client("ns").connect(t.Context())

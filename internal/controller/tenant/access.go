@@ -10,20 +10,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strconv"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
@@ -32,14 +27,14 @@ import (
 // probeTimeout bounds the question to a tenant's API.
 const probeTimeout = 5 * time.Second
 
-// errNotYet says that something is not there yet that needs no help to come.
-var errNotYet = errors.New("not yet")
+// errUnusable says that there will be no way in until a person changes something.
+var errUnusable = errors.New("unusable")
 
 // access is the way into a tenant's API.
 type access struct {
 	// kubeconfig that was checked against the live API; nil when err is set.
 	kubeconfig *vcluster.Kubeconfig
-	// err says why there is no way in; errNotYet when that is no fault.
+	// err says why there is no way in.
 	err error
 	// published says that the Secret beside the Tenant holds kubeconfig.
 	published bool
@@ -74,7 +69,7 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 
 	err := e.live.Get(ctx, types.NamespacedName{Namespace: e.names.namespace, Name: e.names.exported}, s)
 	if kerrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%w: vCluster has not exported Secret %q", errNotYet, e.names.exported)
+		return nil, fmt.Errorf("vCluster has not exported Secret %q yet", e.names.exported)
 	}
 
 	if err != nil {
@@ -82,8 +77,12 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 	}
 
 	k, err := vcluster.ExportedKubeconfig(s.Data)
+	if errors.Is(err, vcluster.ErrNoKubeconfig) {
+		return nil, fmt.Errorf("vCluster has not filled Secret %q yet: %w", e.names.exported, err)
+	}
+
 	if err != nil {
-		return nil, fmt.Errorf("%w: cannot use Secret %q on the host cluster: %w", errNotYet, e.names.exported, err)
+		return nil, fmt.Errorf("%w: cannot use Secret %q on the host cluster: %w", errUnusable, e.names.exported, err)
 	}
 
 	k = k.WithName(e.names.release)
@@ -96,7 +95,7 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 	if ok, err := e.find(ctx, types.NamespacedName{Namespace: e.names.namespace, Name: e.names.release}, svc); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnknown, err)
 	} else if !ok {
-		return nil, fmt.Errorf("%w: the control plane has no Service %q", errNotYet, e.names.release)
+		return nil, fmt.Errorf("the control plane has no Service %q yet", e.names.release)
 	}
 
 	address, err := addressOf(svc)
@@ -126,7 +125,7 @@ func addressOf(svc *corev1.Service) (string, error) {
 
 	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		if len(svc.Status.LoadBalancer.Ingress) == 0 {
-			return "", fmt.Errorf("%w: Service %q has no load balancer address", errNotYet, svc.GetName())
+			return "", fmt.Errorf("Service %q has no load balancer address yet", svc.GetName())
 		}
 
 		i := svc.Status.LoadBalancer.Ingress[0]
@@ -136,8 +135,8 @@ func addressOf(svc *corev1.Service) (string, error) {
 	}
 
 	if host == "" || host == corev1.ClusterIPNone {
-		return "", fmt.Errorf("cannot reach the control plane from outside: Service %q has no cluster IP; "+
-			"unset controlPlane.service.spec.clusterIP in vcluster.valuesOverrides, or set exportKubeConfig.server", svc.GetName())
+		return "", fmt.Errorf("%w: Service %q of the control plane has no cluster IP; "+
+			"unset controlPlane.service.spec.clusterIP in vcluster.valuesOverrides, or set exportKubeConfig.server", errUnusable, svc.GetName())
 	}
 
 	port := int32(vcluster.ServicePort)
@@ -171,101 +170,4 @@ func probeAPI(ctx context.Context, cfg *rest.Config) error {
 	_, err = c.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
 
 	return err
-}
-
-// publishedData is what the Secret beside the Tenant holds.
-func publishedData(k *vcluster.Kubeconfig) (map[string][]byte, error) {
-	raw, err := k.Bytes()
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the kubeconfig: %w", err)
-	}
-
-	return map[string][]byte{xpv2.CredentialsSecretKubeconfigKey: raw}, nil
-}
-
-// connectionDetails are what a connection Secret holds.
-func connectionDetails(k *vcluster.Kubeconfig) (managed.ConnectionDetails, error) {
-	if k == nil {
-		return nil, nil
-	}
-
-	raw, err := k.Bytes()
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the kubeconfig: %w", err)
-	}
-
-	return managed.ConnectionDetails{
-		xpv2.CredentialsSecretKubeconfigKey: raw,
-		xpv2.CredentialsSecretEndpointKey:   []byte(k.Endpoint()),
-		xpv2.CredentialsSecretCAKey:         k.CA(),
-		xpv2.CredentialsSecretClientCertKey: k.ClientCert(),
-		xpv2.CredentialsSecretClientKeyKey:  k.ClientKey(),
-	}, nil
-}
-
-// publishedSecret reads the Secret beside the Tenant; nil when there is none.
-func (e *external) publishedSecret(ctx context.Context, t *v1alpha1.Tenant) (*corev1.Secret, error) {
-	s := &corev1.Secret{}
-
-	err := e.kube.Get(ctx, types.NamespacedName{Namespace: t.GetNamespace(), Name: e.names.secret}, s)
-	if kerrors.IsNotFound(err) {
-		return nil, nil
-	}
-
-	if err != nil {
-		return nil, fmt.Errorf("cannot read Secret %q in namespace %q: %w", e.names.secret, t.GetNamespace(), err)
-	}
-
-	return s, nil
-}
-
-func (e *external) isPublished(ctx context.Context, t *v1alpha1.Tenant, k *vcluster.Kubeconfig) (bool, error) {
-	s, err := e.publishedSecret(ctx, t)
-	if err != nil || s == nil {
-		return false, err
-	}
-
-	data, err := publishedData(k)
-	if err != nil {
-		return false, err
-	}
-
-	return metav1.IsControlledBy(s, t) && e.stamped(t, s) && reflect.DeepEqual(s.Data, data), nil
-}
-
-// publish writes the Secret beside the Tenant, and refuses one that is not the Tenant's.
-func (e *external) publish(ctx context.Context, t *v1alpha1.Tenant, k *vcluster.Kubeconfig) error {
-	data, err := publishedData(k)
-	if err != nil {
-		return err
-	}
-
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: t.GetNamespace(), Name: e.names.secret}}
-
-	_, err = controllerutil.CreateOrUpdate(ctx, e.kube, s, func() error {
-		if s.GetUID() != "" && !metav1.IsControlledBy(s, t) {
-			return foreignSecret(t, s)
-		}
-
-		e.stamp(t, s)
-		s.SetOwnerReferences([]metav1.OwnerReference{meta.AsController(meta.TypedReferenceTo(t, v1alpha1.TenantGroupVersionKind))})
-		s.Data = data
-
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("cannot publish the kubeconfig as Secret %q: %w", e.names.secret, err)
-	}
-
-	return nil
-}
-
-func foreignSecret(t *v1alpha1.Tenant, s *corev1.Secret) error {
-	owner := "has no owner"
-	if o := metav1.GetControllerOf(s); o != nil {
-		owner = fmt.Sprintf("belongs to %s %q", o.Kind, o.Name)
-	}
-
-	return fmt.Errorf("%w: Secret %q in namespace %q %s; delete it, or give the Tenant another cloudSpaceID",
-		errConflict, s.GetName(), t.GetNamespace(), owner)
 }

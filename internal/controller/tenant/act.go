@@ -38,11 +38,20 @@ func (e *external) Update(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 // act does what the facts that Observe saw call for, looks again and writes what
 // came of it into the status. It waits for nothing.
 func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
+	if f, ok := e.failures.pausing(t, e.clock.Now()); ok {
+		e.reportFailure(t, f.stage, f.err)
+		return f.err
+	}
+
 	stage, err := e.step(ctx, t, e.seen)
 	if err != nil {
+		e.failures.add(t, stage, err, e.clock.Now())
 		e.reportFailure(t, stage, err)
+
 		return err
 	}
+
+	e.failures.forget(t)
 
 	f, err := e.gather(ctx, t)
 	if err != nil {

@@ -40,6 +40,7 @@ type connector struct {
 	track    func(ctx context.Context, mg resource.ModernManaged) error
 	record   event.Recorder
 	clock    clock.PassiveClock
+	failures *failures
 	defaults defaults
 }
 
@@ -57,6 +58,7 @@ type external struct {
 	record event.Recorder
 	clock  clock.PassiveClock
 
+	failures *failures
 	names    names
 	defaults defaults
 	before   v1alpha1.TenantStatus
@@ -73,6 +75,7 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 		probe:    probeAPI,
 		record:   c.record,
 		clock:    c.clock,
+		failures: c.failures,
 		names:    namesOf(t),
 		defaults: c.defaults,
 		before:   *t.Status.DeepCopy(),

@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 
@@ -16,6 +17,9 @@ import (
 
 // errUnknown says that something could not be found out. It is never taken for absence.
 var errUnknown = errors.New("unknown")
+
+// errNotReady says that the control plane has to become ready first.
+var errNotReady = errors.New("the control plane is not ready yet")
 
 // facts are what one pass found out about a Tenant that is not being deleted.
 type facts struct {
@@ -61,7 +65,7 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 	}
 
 	if !f.workload.ready {
-		f.access = access{err: fmt.Errorf("%w: the control plane is not ready", errNotYet)}
+		f.access = access{err: errNotReady}
 		return f, nil
 	}
 
@@ -168,9 +172,19 @@ func (f *facts) apiStage() xpv2.Condition {
 		return notDone(ct, v1alpha1.ReasonProgressing, "the control plane is not ready: "+f.workload.trouble)
 	case f.access.err == nil:
 		return notDone(ct, v1alpha1.ReasonWaiting, "the control plane is not installed yet")
+	case isUnusable(f.access.err):
+		return notDone(ct, v1alpha1.ReasonFailed, f.access.err.Error())
 	default:
 		return notDone(ct, v1alpha1.ReasonProgressing, f.access.err.Error())
 	}
+}
+
+// isUnusable says that waiting does not help. A name that is not in the
+// certificate is such a case; an API that does not answer is not.
+func isUnusable(err error) bool {
+	var name x509.HostnameError
+
+	return errors.Is(err, errUnusable) || errors.As(err, &name)
 }
 
 func (f *facts) kubeconfigStage() xpv2.Condition {

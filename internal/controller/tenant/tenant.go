@@ -79,6 +79,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
 		record:   record,
 		clock:    clock.RealClock{},
+		failures: newFailures(),
 		defaults: defaults{chartVersion: o.ChartVersion, environment: o.Environment},
 	}
 

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// maxRate bounds MaxReconcileRate: each of so many workers takes memory.
+const maxRate = 1000
+
+// Config is everything that an administrator can set.
+type Config struct {
+	// APIBaseURL of kubeopera-api, without a trailing path of its API.
+	APIBaseURL string
+	// ChartVersion of the vCluster chart for Tenants that name none.
+	ChartVersion string
+	// AdvisorImage that runs in each CloudSpace. Empty means none.
+	AdvisorImage string
+	// ClientID and ClientSecret are the provider's own at kubeopera-api. Either
+	// both are set or none.
+	ClientID     string
+	ClientSecret Secret
+	// Environment that CloudSpaces are labelled with.
+	Environment string
+
+	// Poll is how often a Ready Tenant is looked at.
+	Poll time.Duration
+	// Sync is how often everything in the caches is looked at again.
+	Sync time.Duration
+	// MaxReconcileRate is how many reconciles may start in a second, and how
+	// many of one kind may run at once.
+	MaxReconcileRate int
+
+	// LeaderElection lets only one of several replicas work.
+	LeaderElection bool
+	// LeaderElectionNamespace holds the lease. Empty means the pod's own
+	// namespace, or crossplane-system outside of a cluster.
+	LeaderElectionNamespace string
+
+	// ChartCache is the folder that downloaded charts are kept in.
+	ChartCache string
+
+	// MetricsAddress and ProbeAddress are host:port to listen on; 0 turns it off.
+	MetricsAddress string
+	ProbeAddress   string
+}
+
+// Secret is text that no message and no log ever shows.
+type Secret string
+
+// String hides the text.
+func (Secret) String() string { return "[hidden]" }
+
+// GoString hides the text.
+func (Secret) GoString() string { return "[hidden]" }
+
+// MarshalText hides the text.
+func (Secret) MarshalText() ([]byte, error) { return []byte("[hidden]"), nil }
+
+// Validate finds the first value that the provider cannot work with. The error
+// is one line that names the setting and what to set it to. The chart cache's
+// folder is made when it is missing.
+func (c Config) Validate() error {
+	checks := []struct {
+		flag  string
+		check func() error
+	}{
+		{"kubeopera-api-base-url", func() error { return checkURL(c.APIBaseURL) }},
+		{"vcluster-chart-version", func() error { return checkChartVersion(c.ChartVersion) }},
+		{"advisor-image", func() error { return checkImage(c.AdvisorImage) }},
+		{"service-client-id", func() error { return checkSet(c.ClientID, string(c.ClientSecret), "service-client-secret") }},
+		{"service-client-secret", func() error { return checkSet(string(c.ClientSecret), c.ClientID, "service-client-id") }},
+		{"environment", func() error { return checkLabelValue(c.Environment) }},
+		{"poll", func() error { return checkInterval(c.Poll, "1m") }},
+		{"sync", func() error { return checkInterval(c.Sync, "1h") }},
+		{"max-reconcile-rate", func() error { return checkRate(c.MaxReconcileRate) }},
+		{"leader-election-namespace", func() error { return checkNamespace(c.LeaderElectionNamespace) }},
+		{"metrics-bind-address", func() error { return checkAddress(c.MetricsAddress) }},
+		{"health-probe-bind-address", func() error { return checkAddress(c.ProbeAddress) }},
+		{"chart-cache", func() error { return checkFolder(c.ChartCache) }},
+	}
+	for _, s := range checks {
+		if err := s.check(); err != nil {
+			return fmt.Errorf("%s: %w", setting(s.flag), err)
+		}
+	}
+	return nil
+}
+
+// setting names a setting in both of its forms.
+func setting(flag string) string {
+	return "--" + flag + " (" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) + ")"
+}
+
+func checkURL(s string) error {
+	const remedy = "set it to an address such as http://kubeopera-api:8090"
+
+	u, err := url.Parse(s)
+	if err != nil {
+		// The URL's own error repeats the URL, and with it a password in it.
+		if e := (&url.Error{}); errors.As(err, &e) {
+			err = e.Err
+		}
+		return fmt.Errorf("not a URL: %w; %s", err, remedy)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return fmt.Errorf("%q is not a URL with http or https and a host; %s", u.Redacted(), remedy)
+	}
+	if u.User != nil {
+		return fmt.Errorf("%q holds credentials; remove them and use %s and %s instead",
+			u.Redacted(), setting("service-client-id"), setting("service-client-secret"))
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q holds a query or a fragment; %s", s, remedy)
+	}
+	return nil
+}
+
+func checkChartVersion(s string) error {
+	if _, err := vcluster.ParseChartVersion(s); err != nil {
+		return fmt.Errorf("%q is not a version of the vCluster chart that is supported; set it to one from %s, such as 0.21.2",
+			s, vcluster.SupportedCharts)
+	}
+	return nil
+}
+
+func checkImage(s string) error {
+	if s == "" {
+		return nil
+	}
+	if _, err := name.ParseReference(s); err != nil {
+		return fmt.Errorf("%q is not an image; set it to one such as ghcr.io/kubeopera/app-advisor:v1.0.0, or leave it empty", s)
+	}
+	return nil
+}
+
+// checkSet finds a value that is missing while the one it belongs to is set.
+func checkSet(value, other, otherFlag string) error {
+	if value == "" && other != "" {
+		return fmt.Errorf("empty while %s is set; set both or none", setting(otherFlag))
+	}
+	return nil
+}
+
+func checkLabelValue(s string) error {
+	if s == "" || len(validation.IsValidLabelValue(s)) > 0 {
+		return fmt.Errorf("%q cannot be a label's value; set it to at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends, such as production", s)
+	}
+	return nil
+}
+
+func checkInterval(d time.Duration, example string) error {
+	if d <= 0 {
+		return fmt.Errorf("%q is not above 0; set it to a duration such as %s", d, example)
+	}
+	return nil
+}
+
+func checkRate(n int) error {
+	if n < 1 || n > maxRate {
+		return fmt.Errorf("%d is not from 1 to %d; set it to a number such as 10", n, maxRate)
+	}
+	return nil
+}
+
+func checkNamespace(s string) error {
+	if s != "" && len(validation.IsDNS1123Label(s)) > 0 {
+		return fmt.Errorf("%q is not the name of a namespace; set it to one such as crossplane-system, or leave it empty", s)
+	}
+	return nil
+}
+
+func checkAddress(s string) error {
+	if s == "0" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not host:port; set it to an address such as :8080, or to 0 to turn it off", s)
+	}
+	return nil
+}
+
+// checkFolder makes the folder and proves that files can be written into it.
+func checkFolder(dir string) error {
+	const remedy = "set it to a folder that the provider may write to"
+
+	if dir == "" {
+		return errors.New("empty; " + remedy)
+	}
+	if _, err := helm.NewChartCache(dir); err != nil {
+		return fmt.Errorf("%w; %s", err, remedy)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+const (
+	// leaseName is the provider's own: two providers must not share one.
+	leaseName = "provider-kubeopera.kubeopera.io"
+	// namespaceOutside holds the lease when the provider runs in no pod.
+	namespaceOutside = "crossplane-system"
+	// podNamespaceFile exists in each pod with a service account.
+	podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+)
+
+// newManager makes the manager with its caches, probes and metrics, and no
+// controller yet.
+func newManager(cluster *rest.Config, c Config, log logr.Logger) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(cluster, ctrl.Options{
+		Scheme:                        scheme,
+		Logger:                        log,
+		Cache:                         cacheOptions(c),
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+		Metrics:                       metricsserver.Options{BindAddress: c.MetricsAddress},
+		HealthProbeBindAddress:        c.ProbeAddress,
+		LeaderElection:                c.LeaderElection,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       leaseNamespace(c.LeaderElectionNamespace, podNamespaceFile),
+		LeaderElectionResourceLock:    resourcelock.LeasesResourceLock,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the manager: %w", err)
+	}
+	return mgr, addProbes(mgr)
+}
+
+// newScheme knows Kubernetes' own kinds and ours.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("cannot register kinds: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// cacheOptions keep other people's Secrets out of memory: reads of Secrets are
+// live, and the watch sees only those that the Tenant controller made.
+func cacheOptions(c Config) cache.Options {
+	return cache.Options{
+		SyncPeriod: &c.Sync,
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Secret{}: {Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})},
+		},
+	}
+}
+
+// leaseNamespace is the namespace asked for, or else empty in a pod, where the
+// manager finds its own.
+func leaseNamespace(asked, podFile string) string {
+	if asked != "" {
+		return asked
+	}
+	if _, err := os.Stat(podFile); err == nil {
+		return ""
+	}
+	return namespaceOutside
+}
+
+func addProbes(mgr ctrl.Manager) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("cannot add the health probe: %w", err)
+	}
+	s := &caches{cache: mgr.GetCache()}
+	if err := mgr.Add(s); err != nil {
+		return fmt.Errorf("cannot add the readiness probe: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("caches", s.check); err != nil {
+		return fmt.Errorf("cannot add the readiness probe: %w", err)
+	}
+	return nil
+}
