@@ -26,6 +26,9 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
+// userAgent names the writer in a host's audit log.
+const userAgent = "provider-kubeopera"
+
 // Host is one host cluster.
 type Host struct {
 	// Cached reads the watched kinds: the namespaces, quotas and limit ranges
@@ -69,6 +72,7 @@ func exportedSecret() client.Object {
 // caches, which stop with ctx. Changes of what a Tenant owns are told to notify.
 func newHost(ctx context.Context, cfg *rest.Config, notify func(types.NamespacedName)) (*Host, error) {
 	cfg = rest.CopyConfig(cfg)
+	cfg.UserAgent = userAgent
 	cfg.QPS = -1 // The API server's own fairness limits the rate.
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next: next} })
 

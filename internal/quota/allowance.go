@@ -5,6 +5,7 @@ package quota
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,7 +93,7 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 	}
 
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return Allowance{}, fmt.Errorf("cannot read the resources in the vCluster values: %w", err)
+		return Allowance{}, wrongType(err)
 	}
 
 	sts := v.ControlPlane.StatefulSet
@@ -108,6 +109,16 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 	}
 
 	return a, nil
+}
+
+// wrongType names the field, where the decoder knows it.
+func wrongType(err error) error {
+	var t *json.UnmarshalTypeError
+	if errors.As(err, &t) && t.Field != "" {
+		return fmt.Errorf("%s cannot be a %s", t.Field, t.Value)
+	}
+
+	return fmt.Errorf("cannot read the resources of the control plane and CoreDNS: %w", err)
 }
 
 // add one container, in so many pods. What it does not ask for it gets from the

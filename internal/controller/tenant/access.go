@@ -50,7 +50,7 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant) (access, 
 	}
 
 	if err != nil {
-		return access{err: err}, nil
+		return access{err: err}, nil //nolint:nilerr // That there is no way in is what was found out.
 	}
 
 	if err := e.probe(ctx, exported.RESTConfig()); err != nil {
@@ -125,7 +125,7 @@ func addressOf(svc *corev1.Service) (string, error) {
 
 	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		if len(svc.Status.LoadBalancer.Ingress) == 0 {
-			return "", fmt.Errorf("Service %q has no load balancer address yet", svc.GetName())
+			return "", fmt.Errorf("the load balancer of Service %q has no address yet", svc.GetName())
 		}
 
 		i := svc.Status.LoadBalancer.Ingress[0]

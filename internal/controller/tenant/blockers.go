@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,10 +75,10 @@ func (e *external) nameRemaining(ctx context.Context, namespace, message string)
 		}
 	}
 
-	sort.Strings(held)
-	sort.Strings(going)
+	slices.Sort(held)
+	slices.Sort(going)
 
-	words := append(held, going...)
+	words := slices.Concat(held, going)
 	if len(words) > maxNamed {
 		words = append(words[:maxNamed:maxNamed], fmt.Sprintf("and %d more", len(words)-maxNamed))
 	}

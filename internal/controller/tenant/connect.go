@@ -165,7 +165,7 @@ func secretKey(ctx context.Context, c client.Reader, ref *xpv2.SecretKeySelector
 
 	raw, ok := s.Data[ref.Key]
 	if !ok {
-		return nil, fmt.Errorf("Secret %q in namespace %q has no key %q", ref.Name, ref.Namespace, ref.Key)
+		return nil, fmt.Errorf("cannot find key %q in Secret %q in namespace %q", ref.Key, ref.Name, ref.Namespace)
 	}
 
 	return raw, nil

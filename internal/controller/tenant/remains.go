@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,16 +71,14 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 func (e *external) liveNamespace(ctx context.Context) (*corev1.Namespace, error) {
 	ns := &corev1.Namespace{}
 
-	err := e.live.Get(ctx, client.ObjectKey{Name: e.names.namespace}, ns)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("cannot read namespace %q on the host cluster: %w", e.names.namespace, err)
-	}
-
-	if err != nil {
+	switch err := e.live.Get(ctx, client.ObjectKey{Name: e.names.namespace}, ns); {
+	case kerrors.IsNotFound(err):
 		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read namespace %q on the host cluster: %w", e.names.namespace, err)
+	default:
+		return ns, nil
 	}
-
-	return ns, nil
 }
 
 func (e *external) readHostRemains(ctx context.Context, r *remains) error {

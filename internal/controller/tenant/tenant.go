@@ -70,6 +70,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		return fmt.Errorf("cannot add the host clusters to the manager: %w", err)
 	}
 
+	//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
 	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 	c := &connector{
 		kube:     mgr.GetClient(),
