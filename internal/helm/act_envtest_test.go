@@ -1,7 +1,7 @@
-//go:build envtest
-
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
+
+//go:build envtest
 
 package helm
 
@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -23,9 +25,6 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
 func TestInstallDoesNotWait(t *testing.T) {
@@ -34,7 +33,7 @@ func TestInstallDoesNotWait(t *testing.T) {
 	count := func() float64 { return testutil.ToFloat64(actions.WithLabelValues("install", resultSuccess)) }
 	before := count()
 
-	r, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), values)
+	r, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), values)
 	b.must(err)
 	if r.Revision != 1 || r.Status != StatusDeployed {
 		t.Errorf("got revision %d, %s", r.Revision, r.Status)
@@ -46,7 +45,7 @@ func TestInstallDoesNotWait(t *testing.T) {
 		t.Error("objects are missing")
 	}
 
-	got := b.state("vc-a")
+	got := b.state()
 	if got.Status != StatusDeployed || got.ChartName != "app" || got.ChartVersion != "1.0.0" || got.Namespace != b.namespace {
 		t.Errorf("got %+v", got)
 	}
@@ -63,9 +62,9 @@ func TestInstallDoesNotWait(t *testing.T) {
 	}
 
 	// Empty values mean none, not the old ones.
-	_, err = b.Upgrade(t.Context(), "vc-a", b.app("1.1.0"), nil)
+	_, err = b.Upgrade(t.Context(), testRelease, b.app("1.1.0"), nil)
 	b.must(err)
-	got = b.state("vc-a")
+	got = b.state()
 	if diff := cmp.Diff(map[string]any{}, got.Values); diff != "" || got.Revision != 2 || got.ChartVersion != "1.1.0" {
 		t.Errorf("got revision %d of %s, values -want, +got:\n%s", got.Revision, got.ChartVersion, diff)
 	}
@@ -73,11 +72,11 @@ func TestInstallDoesNotWait(t *testing.T) {
 
 func TestUpgradeOverFailedFirstRevision(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"broken": true})
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"broken": true})
 	if err == nil || !strings.Contains(err.Error(), "99999999") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("want the API server's refusal on one line, got %v", err)
 	}
-	failed := b.state("vc-a")
+	failed := b.state()
 	if failed.Revision != 1 || failed.Status != StatusFailed || !strings.Contains(failed.Description, "99999999") {
 		t.Errorf("got revision %d, %s, %q", failed.Revision, failed.Status, failed.Description)
 	}
@@ -87,12 +86,12 @@ func TestUpgradeOverFailedFirstRevision(t *testing.T) {
 	}
 
 	// Refused again, then accepted.
-	if _, err := b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"broken": true}); err == nil {
+	if _, err := b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"broken": true}); err == nil {
 		t.Fatal("want the refusal again")
 	}
-	_, err = b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err = b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
-	got := b.state("vc-a")
+	got := b.state()
 	if got.Revision != 3 || got.Status != StatusDeployed {
 		t.Errorf("got revision %d, %s", got.Revision, got.Status)
 	}
@@ -114,24 +113,24 @@ func TestResume(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+			_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 			b.must(err)
 			if tc.status == release.StatusPendingUpgrade {
-				_, err := b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"text": "x"})
+				_, err := b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"text": "x"})
 				b.must(err)
 			}
-			b.setStatus("vc-a", tc.status)
-			b.delete("apps/v1", "Deployment", "vc-a")
+			b.setStatus(tc.status)
+			b.delete("apps/v1", "Deployment")
 			kept := b.uid("v1", "ConfigMap", "vc-a")
 
-			if _, err := b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), nil); !errors.Is(err, ErrReleaseLocked) {
+			if _, err := b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), nil); !errors.Is(err, ErrReleaseLocked) {
 				t.Fatalf("%s: its writer may live, got %v", tc.reason, err)
 			}
-			b.must(b.Unlock(t.Context(), b.state("vc-a")))
-			_, err = b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"text": "resumed"})
+			b.must(b.Unlock(t.Context(), b.state()))
+			_, err = b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"text": "resumed"})
 			b.must(err)
 
-			if got := b.state("vc-a"); got.Status != StatusDeployed {
+			if got := b.state(); got.Status != StatusDeployed {
 				t.Errorf("%s: got %s", tc.reason, got.Status)
 			}
 			if b.uid("v1", "ConfigMap", "vc-a") != kept || b.uid("apps/v1", "Deployment", "vc-a") == "" {
@@ -144,15 +143,15 @@ func TestResume(t *testing.T) {
 // An upgrade that died after it made an object that no deployed revision knows.
 func TestResumeAdoptsOwnObjects(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", newChart(t, "app", "1.0.0", withTemplate("a.yaml", configMapYAML)), nil)
+	_, err := b.Install(t.Context(), testRelease, newChart(t, "1.0.0", withTemplate("a.yaml", configMapYAML)), nil)
 	b.must(err)
-	_, err = b.Upgrade(t.Context(), "vc-a", b.app("1.1.0"), nil)
+	_, err = b.Upgrade(t.Context(), testRelease, b.app("1.1.0"), nil)
 	b.must(err)
-	b.setStatus("vc-a", release.StatusPendingUpgrade)
+	b.setStatus(release.StatusPendingUpgrade)
 	kept := b.uid("apps/v1", "Deployment", "vc-a")
 
-	b.must(b.Unlock(t.Context(), b.state("vc-a")))
-	_, err = b.Upgrade(t.Context(), "vc-a", b.app("1.1.0"), nil)
+	b.must(b.Unlock(t.Context(), b.state()))
+	_, err = b.Upgrade(t.Context(), testRelease, b.app("1.1.0"), nil)
 	b.must(err)
 	if got := b.uid("apps/v1", "Deployment", "vc-a"); got != kept {
 		t.Errorf("the release's own object should be adopted, got %q instead of %q", got, kept)
@@ -162,11 +161,11 @@ func TestResumeAdoptsOwnObjects(t *testing.T) {
 func TestInstallLeavesForeignObject(t *testing.T) {
 	b := newBed(t)
 	b.must(b.kube.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "vc-a", Namespace: b.namespace}}))
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	if err == nil || !strings.Contains(err.Error(), `ConfigMap "vc-a"`) {
 		t.Errorf("want an error that names the object, got %v", err)
 	}
-	if n := b.recordCount("vc-a"); n != 0 {
+	if n := b.recordCount(); n != 0 {
 		t.Errorf("%d records were written", n)
 	}
 }
@@ -184,56 +183,56 @@ func (s *racingSecrets) Update(ctx context.Context, obj *corev1.Secret, o metav1
 
 func TestUnlockLosesRace(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
-	b.setStatus("vc-a", release.StatusPendingInstall)
-	r := b.state("vc-a")
+	b.setStatus(release.StatusPendingInstall)
+	r := b.state()
 
 	slow := *b.client
-	slow.secrets = &racingSecrets{b.secrets, func() { b.setStatus("vc-a", release.StatusDeployed) }}
+	slow.secrets = &racingSecrets{b.secrets, func() { b.setStatus(release.StatusDeployed) }}
 	if err := slow.Unlock(t.Context(), r); !errors.Is(err, ErrReleaseChanged) {
 		t.Errorf("the writer was faster, got %v", err)
 	}
-	if got := b.state("vc-a"); got.Status != StatusDeployed {
+	if got := b.state(); got.Status != StatusDeployed {
 		t.Errorf("the writer's state was overwritten by %s", got.Status)
 	}
 }
 
 func TestUpdatedFollowsWrites(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
 	// As an uninstall long after would leave it.
 	long := time.Now().Add(-time.Hour)
-	b.rewrite("vc-a", func(r *release.Release) {
+	b.rewrite(func(r *release.Release) {
 		r.Info.LastDeployed.Time = long
 		r.Labels["modifiedAt"] = fmt.Sprint(long.Unix())
 		r.Labels["createdAt"] = fmt.Sprint(long.Unix())
 	})
-	b.setStatus("vc-a", release.StatusUninstalling)
-	if age := time.Since(b.state("vc-a").Updated); age > time.Minute {
+	b.setStatus(release.StatusUninstalling)
+	if age := time.Since(b.state().Updated); age > time.Minute {
 		t.Errorf("written just now, but it says %s ago", age)
 	}
 }
 
 func TestHistoryIsCapped(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
 	for i := range 8 {
 		v := map[string]any{"text": fmt.Sprint(i)}
 		if i%3 == 0 {
 			v["broken"] = true
 		}
-		_, err := b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), v)
+		_, err := b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), v)
 		if (err != nil) != (i%3 == 0) {
 			t.Fatalf("upgrade %d: %v", i, err)
 		}
-		if n := b.recordCount("vc-a"); n > MaxHistory {
+		if n := b.recordCount(); n > MaxHistory {
 			t.Fatalf("%d records after upgrade %d", n, i)
 		}
 	}
-	if got := b.state("vc-a"); got.Revision != 9 || got.Status != StatusDeployed {
+	if got := b.state(); got.Revision != 9 || got.Status != StatusDeployed {
 		t.Errorf("got revision %d, %s", got.Revision, got.Status)
 	}
 }
@@ -241,15 +240,15 @@ func TestHistoryIsCapped(t *testing.T) {
 func TestNamespacesAndHostsAreIndependent(t *testing.T) {
 	b := newBed(t)
 	other := newBed(t) // a Host and a namespace of its own
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"text": "one"})
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"text": "one"})
 	b.must(err)
-	if _, err := other.Get(t.Context(), "vc-a"); !errors.Is(err, ErrReleaseNotFound) {
+	if _, err := other.Get(t.Context(), testRelease); !errors.Is(err, ErrReleaseNotFound) {
 		t.Errorf("a release of another namespace shows: %v", err)
 	}
-	_, err = other.Install(t.Context(), "vc-a", other.app("1.0.0"), map[string]any{"text": "two"})
+	_, err = other.Install(t.Context(), testRelease, other.app("1.0.0"), map[string]any{"text": "two"})
 	b.must(err)
-	b.must(b.Uninstall(t.Context(), "vc-a"))
-	if got := other.state("vc-a"); got.Status != StatusDeployed || other.uid("v1", "ConfigMap", "vc-a") == "" {
+	b.must(b.Uninstall(t.Context(), testRelease))
+	if got := other.state(); got.Status != StatusDeployed || other.uid("v1", "ConfigMap", "vc-a") == "" {
 		t.Errorf("the other release suffered: %s", got.Status)
 	}
 }
@@ -263,27 +262,27 @@ func (b *bed) apply(doc string) {
 
 func TestKindAppearsLater(t *testing.T) {
 	b := newBed(t)
-	c := newChart(t, "app", "1.0.0", withTemplate("w.yaml", fmt.Sprintf(widgetYAML, "Later")))
-	_, err := b.Install(t.Context(), "vc-a", c, nil)
+	c := newChart(t, "1.0.0", withTemplate("w.yaml", fmt.Sprintf(widgetYAML, "Later")))
+	_, err := b.Install(t.Context(), testRelease, c, nil)
 	if err == nil || !strings.Contains(err.Error(), "test.kubeopera.io/v1") {
 		t.Fatalf("the kind does not exist yet, got %v", err)
 	}
-	if n := b.recordCount("vc-a"); n != 0 {
+	if n := b.recordCount(); n != 0 {
 		t.Errorf("%d records were written", n)
 	}
 
 	b.apply(fmt.Sprintf(widgetCRDYAML, "later", "Later"))
 	awaitTrue(t, "the release can be installed once its kind is served", func() bool {
-		_, err = b.Install(t.Context(), "vc-a", c, nil)
+		_, err = b.Install(t.Context(), testRelease, c, nil)
 		return err == nil
 	})
 }
 
 func TestChartBringsItsKind(t *testing.T) {
 	b := newBed(t)
-	c := newChart(t, "app", "1.0.0", withCRD(fmt.Sprintf(widgetCRDYAML, "own", "Own")),
+	c := newChart(t, "1.0.0", withCRD(fmt.Sprintf(widgetCRDYAML, "own", "Own")),
 		withTemplate("w.yaml", `{{- if .Capabilities.APIVersions.Has "test.kubeopera.io/v1/Own" }}`+fmt.Sprintf(widgetYAML, "Own")+"{{- end }}"))
-	_, err := b.Install(t.Context(), "vc-a", c, nil)
+	_, err := b.Install(t.Context(), testRelease, c, nil)
 	b.must(err)
 	if b.uid("test.kubeopera.io/v1", "Own", "vc-a") == "" {
 		t.Error("the template did not see the kind that the chart brings")
@@ -292,7 +291,7 @@ func TestChartBringsItsKind(t *testing.T) {
 
 func TestDiscoveryIsShared(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
 	before := b.requests.discovery.Load()
 	if before == 0 {
@@ -300,9 +299,9 @@ func TestDiscoveryIsShared(t *testing.T) {
 	}
 	for i := range 3 {
 		other := b.host.Client(b.newNamespace())
-		_, err := other.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+		_, err := other.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 		b.must(err)
-		_, err = other.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"text": fmt.Sprint(i)})
+		_, err = other.Upgrade(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"text": fmt.Sprint(i)})
 		b.must(err)
 	}
 	if n := b.requests.discovery.Load() - before; n != 0 {
@@ -310,7 +309,7 @@ func TestDiscoveryIsShared(t *testing.T) {
 	}
 
 	writes := b.requests.writes.Load()
-	b.state("vc-a")
+	b.state()
 	if n := b.requests.writes.Load() - writes; n != 0 {
 		t.Errorf("looking wrote %d times", n)
 	}
@@ -323,7 +322,7 @@ func TestCancelledInstall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.Install(ctx, "vc-a", c, nil)
+		_, err := b.Install(ctx, testRelease, c, nil)
 		done <- err
 	}()
 	awaitTrue(t, "the hook has begun", func() bool { return b.uid("batch/v1", "Job", "vc-a-hook") != "" })
@@ -337,17 +336,17 @@ func TestCancelledInstall(t *testing.T) {
 		t.Fatal("it does not end with its context")
 	}
 
-	got := b.state("vc-a")
+	got := b.state()
 	if got.Status != StatusFailed {
 		t.Errorf("it should record that it failed, got %s", got.Status)
 	}
-	_, err := b.Upgrade(t.Context(), "vc-a", c, nil)
+	_, err := b.Upgrade(t.Context(), testRelease, c, nil)
 	b.must(err)
 
-	if _, err := b.Upgrade(ctx, "vc-a", c, nil); !errors.Is(err, context.Canceled) {
+	if _, err := b.Upgrade(ctx, testRelease, c, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended should stop it at once, got %v", err)
 	}
-	if b.state("vc-a").Revision != 2 {
+	if b.state().Revision != 2 {
 		t.Error("it wrote although its context had ended")
 	}
 }
@@ -355,11 +354,11 @@ func TestCancelledInstall(t *testing.T) {
 func TestFailedHookIsNamed(t *testing.T) {
 	b := newBed(t)
 	b.hookTimeout = time.Second
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0", withTemplate("h.yaml", fmt.Sprintf(hookYAML, "pre-install"))), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0", withTemplate("h.yaml", fmt.Sprintf(hookYAML, "pre-install"))), nil)
 	if err == nil || !strings.Contains(err.Error(), `Job "vc-a-hook"`) || !strings.Contains(err.Error(), "pre-install") {
 		t.Errorf("want the hook's name, got %v", err)
 	}
-	if got := b.state("vc-a"); got.Status != StatusFailed || !strings.Contains(got.Description, `Job "vc-a-hook"`) {
+	if got := b.state(); got.Status != StatusFailed || !strings.Contains(got.Description, `Job "vc-a-hook"`) {
 		t.Errorf("got %s, %q", got.Status, got.Description)
 	}
 }
@@ -382,14 +381,14 @@ func TestMissingRights(t *testing.T) {
 	b.must(err)
 
 	awaitTrue(t, "the role takes effect", func() bool {
-		_, err := host.Client(b.namespace).Get(t.Context(), "vc-a")
+		_, err := host.Client(b.namespace).Get(t.Context(), testRelease)
 		return errors.Is(err, ErrReleaseNotFound)
 	})
-	_, err = host.Client(b.namespace).Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err = host.Client(b.namespace).Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	if !errors.Is(err, ErrHostForbids) || !strings.Contains(err.Error(), "update, delete") {
 		t.Errorf("want the missing verbs, got %v", err)
 	}
-	if n := b.recordCount("vc-a"); n != 0 {
+	if n := b.recordCount(); n != 0 {
 		t.Errorf("%d records were written", n)
 	}
 }
@@ -401,7 +400,7 @@ func TestLargestValuesFit(t *testing.T) {
 	_, err := rand.NewChaCha8([32]byte{1}).Read(raw)
 	b.must(err)
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: \"{{ .Release.Name }}\"}\ndata: {text: {{ .Values.text | b64enc | quote }}}\n"
-	_, err = b.Install(t.Context(), "vc-a", newChart(t, "app", "1.0.0", withTemplate("s.yaml", secret)), map[string]any{
+	_, err = b.Install(t.Context(), testRelease, newChart(t, "1.0.0", withTemplate("s.yaml", secret)), map[string]any{
 		"text": base64.StdEncoding.EncodeToString(raw),
 	})
 	b.must(err)

@@ -79,13 +79,13 @@ func (c *ChartCache) Get(ctx context.Context, ref ChartRef) (*Chart, error) {
 		return nil, err
 	}
 	key := s.key()
-	if ch, ok := c.parsed.Get(key); ok {
-		return ch.(*Chart), nil
+	if ch := c.remembered(key); ch != nil {
+		return ch, nil
 	}
 	return share(ctx, &c.flights, key, downloadTimeout, func(ctx context.Context) (*Chart, error) {
 		// Another flight may have landed since.
-		if ch, ok := c.parsed.Get(key); ok {
-			return ch.(*Chart), nil
+		if ch := c.remembered(key); ch != nil {
+			return ch, nil
 		}
 		ch, err := c.read(key, s)
 		if err != nil {
@@ -97,6 +97,13 @@ func (c *ChartCache) Get(ctx context.Context, ref ChartRef) (*Chart, error) {
 		c.parsed.Add(key, ch)
 		return ch, nil
 	})
+}
+
+// remembered returns the chart if it is in memory, or nil.
+func (c *ChartCache) remembered(key string) *Chart {
+	v, _ := c.parsed.Get(key)
+	ch, _ := v.(*Chart)
+	return ch
 }
 
 func (c *ChartCache) download(ctx context.Context, key string, s *source) (*Chart, error) {

@@ -76,9 +76,10 @@ func archive(t *testing.T, c *chart.Chart) []byte {
 	return raw
 }
 
-func newChart(t *testing.T, name, version string, opts ...chartOption) *Chart {
+// newChart is a chart named app.
+func newChart(t *testing.T, version string, opts ...chartOption) *Chart {
 	t.Helper()
-	c, err := LoadChart(archive(t, helmChart(name, version, opts...)))
+	c, err := LoadChart(archive(t, helmChart("app", version, opts...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestLoadChart(t *testing.T) {
 func TestCloneIsIndependent(t *testing.T) {
 	t.Parallel()
 	sub := helmChart("sub", "0.1.0", withDefaults(map[string]any{"x": "y"}))
-	c := newChart(t, "app", "1.0.0", withSubchart("sub.enabled", sub))
+	c := newChart(t, "1.0.0", withSubchart("sub.enabled", sub))
 
 	// This removes the disabled subchart from what it is given.
 	first := c.clone()

@@ -30,9 +30,7 @@ func share[T any](ctx context.Context, g *singleflight.Group, key string, limit 
 	case <-ctx.Done():
 		return zero, ctx.Err()
 	case r := <-done:
-		if r.Err != nil {
-			return zero, r.Err
-		}
-		return r.Val.(T), nil
+		out, _ := r.Val.(T) // the zero value with an error
+		return out, r.Err
 	}
 }

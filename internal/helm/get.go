@@ -68,7 +68,7 @@ func revision(m *metav1.ObjectMeta) (int, error) {
 // read decodes one record. It queries rather than gets: Helm's driver panics
 // when it gets a damaged one.
 func (c *client) read(ctx context.Context, name string, m *metav1.ObjectMeta) (*release.Release, error) {
-	found, err := c.store(ctx).Driver.Query(map[string]string{
+	found, err := c.store(ctx).Query(map[string]string{
 		"owner": "helm", "name": name, "version": m.Labels["version"],
 	})
 	if errors.Is(err, driver.ErrReleaseNotFound) {

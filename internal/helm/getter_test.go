@@ -6,6 +6,7 @@ package helm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -166,7 +167,7 @@ func TestOutlive(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("a:\n\t* b\n\n")
+	cause := fmt.Errorf("a:\n\t* %s", "b\n\n")
 	got := oneLine(cause)
 	if got.Error() != "a: * b" || !errors.Is(got, cause) {
 		t.Errorf("got %q", got)

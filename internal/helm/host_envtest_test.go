@@ -1,7 +1,7 @@
-//go:build envtest
-
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
+
+//go:build envtest
 
 package helm
 
@@ -27,6 +27,9 @@ import (
 
 // These tests run against a real API server: go test -tags envtest, with
 // KUBEBUILDER_ASSETS naming the folder of kube-apiserver, etcd and kubectl.
+
+// testRelease is the release that most tests make.
+const testRelease = "vc-a"
 
 var controlPlane *envtest.Environment
 
@@ -126,42 +129,42 @@ func (b *bed) uid(apiVersion, kind, name string) types.UID {
 }
 
 // state gets the newest revision.
-func (b *bed) state(name string) *Release {
+func (b *bed) state() *Release {
 	b.Helper()
-	r, err := b.Get(b.Context(), name)
+	r, err := b.Get(b.Context(), testRelease)
 	b.must(err)
 	return r
 }
 
 // rewrite changes the newest record behind everyone's back.
-func (b *bed) rewrite(name string, fn func(*release.Release)) {
+func (b *bed) rewrite(fn func(*release.Release)) {
 	b.Helper()
-	m, err := b.newest(b.Context(), name)
+	m, err := b.newest(b.Context(), testRelease)
 	b.must(err)
-	r, err := b.read(b.Context(), name, m)
+	r, err := b.read(b.Context(), testRelease, m)
 	b.must(err)
 	fn(r)
 	b.must(b.store(b.Context()).Update(r))
 }
 
-func (b *bed) setStatus(name string, s release.Status) {
+func (b *bed) setStatus(s release.Status) {
 	b.Helper()
-	b.rewrite(name, func(r *release.Release) { r.SetStatus(s, "set by the test") })
+	b.rewrite(func(r *release.Release) { r.SetStatus(s, "set by the test") })
 }
 
-func (b *bed) recordCount(name string) int {
+func (b *bed) recordCount() int {
 	b.Helper()
-	l, err := b.records(context.WithoutCancel(b.Context()), name)
+	l, err := b.records(context.WithoutCancel(b.Context()), testRelease)
 	b.must(err)
 	return len(l)
 }
 
-func (b *bed) delete(apiVersion, kind, name string) {
+func (b *bed) delete(apiVersion, kind string) {
 	b.Helper()
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(apiVersion)
 	u.SetKind(kind)
-	u.SetName(name)
+	u.SetName(testRelease)
 	u.SetNamespace(b.namespace)
 	b.must(b.kube.Delete(b.Context(), u))
 }
@@ -234,7 +237,7 @@ metadata: {name: "{{ .Release.Name }}"}
 // app is a chart with a workload that never gets ready.
 func (b *bed) app(version string, opts ...chartOption) *Chart {
 	b.Helper()
-	return newChart(b.T, "app", version, append([]chartOption{
+	return newChart(b.T, version, append([]chartOption{
 		withTemplate("a.yaml", configMapYAML),
 		withTemplate("b.yaml", clusterRoleYAML),
 		withTemplate("c.yaml", deploymentYAML),

@@ -99,7 +99,9 @@ func parseManifest(raw []byte) ([]*unstructured.Unstructured, error) {
 			continue
 		}
 		err = u.EachListItem(func(o runtime.Object) error {
-			out = append(out, o.(*unstructured.Unstructured))
+			if item, ok := o.(*unstructured.Unstructured); ok {
+				out = append(out, item)
+			}
 			return nil
 		})
 		if err != nil {

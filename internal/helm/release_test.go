@@ -238,7 +238,7 @@ func TestUnlockRefuses(t *testing.T) {
 // What the state of the records alone decides.
 func TestActRefuses(t *testing.T) {
 	t.Parallel()
-	ch := newChart(t, "app", "1.0.0", withSchema(testSchema))
+	ch := newChart(t, "1.0.0", withSchema(testSchema))
 	upgrade := func(c *client, v map[string]any) error {
 		_, err := c.Upgrade(t.Context(), "vc-alice", ch, v)
 		return err

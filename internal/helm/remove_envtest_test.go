@@ -1,7 +1,7 @@
-//go:build envtest
-
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
+
+//go:build envtest
 
 package helm
 
@@ -19,7 +19,7 @@ import (
 
 func TestUninstall(t *testing.T) {
 	status := func(s release.Status) func(*bed) {
-		return func(b *bed) { b.setStatus("vc-a", s) }
+		return func(b *bed) { b.setStatus(s) }
 	}
 	cases := map[string]struct {
 		reason  string
@@ -30,17 +30,17 @@ func TestUninstall(t *testing.T) {
 		"PendingInstall": {reason: "killed in an install", prepare: status(release.StatusPendingInstall)},
 		"PendingUpgrade": {reason: "killed in an upgrade", prepare: status(release.StatusPendingUpgrade)},
 		"Uninstalled": {reason: "someone kept the history", prepare: func(b *bed) {
-			b.delete("apps/v1", "Deployment", "vc-a")
-			b.delete("v1", "ConfigMap", "vc-a")
+			b.delete("apps/v1", "Deployment")
+			b.delete("v1", "ConfigMap")
 			b.must(b.kube.Delete(b.Context(), clusterRole(b)))
-			b.setStatus("vc-a", release.StatusUninstalled)
+			b.setStatus(release.StatusUninstalled)
 		}},
 		"HalfDeleted": {reason: "killed while it deleted objects", prepare: func(b *bed) {
-			b.delete("apps/v1", "Deployment", "vc-a")
-			b.setStatus("vc-a", release.StatusUninstalling)
+			b.delete("apps/v1", "Deployment")
+			b.setStatus(release.StatusUninstalling)
 		}},
 		"HalfPurged": {reason: "killed while it deleted records", prepare: func(b *bed) {
-			b.setStatus("vc-a", release.StatusUninstalling)
+			b.setStatus(release.StatusUninstalling)
 			b.must(b.secrets.Delete(b.Context(), "sh.helm.release.v1.vc-a.v1", metav1.DeleteOptions{}))
 		}},
 		"DamagedRecord": {reason: "an old record cannot be read", prepare: func(b *bed) {
@@ -54,27 +54,27 @@ func TestUninstall(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+			_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 			b.must(err)
-			_, err = b.Upgrade(t.Context(), "vc-a", b.app("1.0.0"), map[string]any{"text": "x"})
+			_, err = b.Upgrade(t.Context(), testRelease, b.app("1.0.0"), map[string]any{"text": "x"})
 			b.must(err)
 			tc.prepare(b)
 
-			b.must(b.Uninstall(t.Context(), "vc-a"))
-			if _, err := b.Get(t.Context(), "vc-a"); !errors.Is(err, ErrReleaseNotFound) {
+			b.must(b.Uninstall(t.Context(), testRelease))
+			if _, err := b.Get(t.Context(), testRelease); !errors.Is(err, ErrReleaseNotFound) {
 				t.Errorf("%s: the release is left: %v", tc.reason, err)
 			}
-			if n := b.recordCount("vc-a"); n != 0 {
+			if n := b.recordCount(); n != 0 {
 				t.Errorf("%s: %d records are left", tc.reason, n)
 			}
 			if b.uid("v1", "ConfigMap", "vc-a") != "" || b.uid("apps/v1", "Deployment", "vc-a") != "" ||
 				b.uid("rbac.authorization.k8s.io/v1", "ClusterRole", "vc-a-"+b.namespace) != "" {
 				t.Errorf("%s: objects are left", tc.reason)
 			}
-			b.must(b.Uninstall(t.Context(), "vc-a"))
+			b.must(b.Uninstall(t.Context(), testRelease))
 
 			// The name is free again.
-			_, err = b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+			_, err = b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 			b.must(err)
 		})
 	}
@@ -92,7 +92,7 @@ func TestUninstallAfterItsKindIsGone(t *testing.T) {
 	b.apply(fmt.Sprintf(widgetCRDYAML, "gone", "Gone"))
 	c := b.app("1.0.0", withTemplate("w.yaml", fmt.Sprintf(widgetYAML, "Gone")))
 	awaitTrue(t, "the kind is served", func() bool {
-		_, err := b.Install(t.Context(), "vc-a", c, nil)
+		_, err := b.Install(t.Context(), testRelease, c, nil)
 		return err == nil
 	})
 	crd := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "gones.test.kubeopera.io"}}
@@ -103,16 +103,16 @@ func TestUninstallAfterItsKindIsGone(t *testing.T) {
 	fresh, err := NewHost(controlPlane.Config)
 	b.must(err)
 	awaitTrue(t, "the release can be removed without its kind", func() bool {
-		return fresh.Client(b.namespace).Uninstall(t.Context(), "vc-a") == nil
+		return fresh.Client(b.namespace).Uninstall(t.Context(), testRelease) == nil
 	})
-	if b.uid("v1", "ConfigMap", "vc-a") != "" || b.recordCount("vc-a") != 0 {
+	if b.uid("v1", "ConfigMap", "vc-a") != "" || b.recordCount() != 0 {
 		t.Error("something is left")
 	}
 }
 
 func TestUninstallNeedsOneGoodRecord(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
 	s, err := b.secrets.Get(t.Context(), "sh.helm.release.v1.vc-a.v1", metav1.GetOptions{})
 	b.must(err)
@@ -120,17 +120,17 @@ func TestUninstallNeedsOneGoodRecord(t *testing.T) {
 	_, err = b.secrets.Update(t.Context(), s, metav1.UpdateOptions{})
 	b.must(err)
 
-	if err := b.Uninstall(t.Context(), "vc-a"); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if err := b.Uninstall(t.Context(), testRelease); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("its objects are unknown, so it must not be given up: %v", err)
 	}
-	if n := b.recordCount("vc-a"); n != 1 {
+	if n := b.recordCount(); n != 1 {
 		t.Errorf("%d records are left, want 1", n)
 	}
 }
 
 func TestUninstallSaysWhatFailed(t *testing.T) {
 	b := newBed(t)
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0"), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
 	b.must(err)
 	b.apply(fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -154,11 +154,11 @@ spec: {policyName: keep-%[1]s, validationActions: [Deny]}
 		return b.kube.Delete(t.Context(), u, crclient.DryRunAll) != nil
 	})
 
-	err = b.Uninstall(t.Context(), "vc-a")
+	err = b.Uninstall(t.Context(), testRelease)
 	if err == nil || !strings.Contains(err.Error(), "kept by policy") {
 		t.Errorf("want the reason, got %v", err)
 	}
-	if got := b.state("vc-a"); got.Status != StatusUninstalling {
+	if got := b.state(); got.Status != StatusUninstalling {
 		t.Errorf("got %s", got.Status)
 	}
 }
@@ -166,16 +166,16 @@ spec: {policyName: keep-%[1]s, validationActions: [Deny]}
 func TestBrokenDeleteHookDoesNotHoldForEver(t *testing.T) {
 	b := newBed(t)
 	b.hookTimeout = time.Second
-	_, err := b.Install(t.Context(), "vc-a", b.app("1.0.0", withTemplate("h.yaml", fmt.Sprintf(hookYAML, "pre-delete"))), nil)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0", withTemplate("h.yaml", fmt.Sprintf(hookYAML, "pre-delete"))), nil)
 	b.must(err)
-	if err := b.Uninstall(t.Context(), "vc-a"); err == nil || !strings.Contains(err.Error(), `Job "vc-a-hook"`) {
+	if err := b.Uninstall(t.Context(), testRelease); err == nil || !strings.Contains(err.Error(), `Job "vc-a-hook"`) {
 		t.Errorf("want the hook's name, got %v", err)
 	}
-	if got := b.state("vc-a"); got.Status != StatusUninstalling {
+	if got := b.state(); got.Status != StatusUninstalling {
 		t.Errorf("got %s", got.Status)
 	}
-	b.must(b.Uninstall(t.Context(), "vc-a"))
-	if n := b.recordCount("vc-a"); n != 0 {
+	b.must(b.Uninstall(t.Context(), testRelease))
+	if n := b.recordCount(); n != 0 {
 		t.Errorf("%d records are left", n)
 	}
 }

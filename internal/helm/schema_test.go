@@ -30,7 +30,7 @@ const testSchema = `{
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	sub := helmChart("sub", "0.1.0", withSchema(`{"type": "object", "properties": {"port": {"type": "integer"}}}`))
-	c := newChart(t, "app", "1.0.0", withSchema(testSchema), withDefaults(map[string]any{"mode": "a"}), withSubchart("sub.enabled", sub))
+	c := newChart(t, "1.0.0", withSchema(testSchema), withDefaults(map[string]any{"mode": "a"}), withSubchart("sub.enabled", sub))
 
 	const by = `values refused by chart "app" 1.0.0: `
 	cases := map[string]struct {
@@ -95,7 +95,7 @@ func TestValidate(t *testing.T) {
 
 func TestValidateBounds(t *testing.T) {
 	t.Parallel()
-	c := newChart(t, "app", "1.0.0", withSchema(testSchema), withDefaults(map[string]any{"mode": "a"}))
+	c := newChart(t, "1.0.0", withSchema(testSchema), withDefaults(map[string]any{"mode": "a"}))
 
 	many := map[string]any{}
 	for i := range 50 {
@@ -121,7 +121,7 @@ func TestValidateForeignSchema(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := newChart(t, "app", "1.0.0", withSchema(tc.schema)).Validate(nil)
+			err := newChart(t, "1.0.0", withSchema(tc.schema)).Validate(nil)
 			if !errors.Is(err, ErrChartInvalid) {
 				t.Errorf("%s: got %v", tc.reason, err)
 			}

@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // Allowance is what the platform's own pods need in a host namespace, over and
@@ -24,26 +26,31 @@ type Allowance struct {
 }
 
 // chartDefaults are the vCluster chart's defaults for what an allowance depends
-// on. Every supported chart version has the same.
-// Source: chart/values.yaml of github.com/loft-sh/vcluster v0.36.1.
-var chartDefaults = vclusterValues{
-	ControlPlane: controlPlane{
-		CoreDNS: coreDNS{
-			Enabled: true,
-			Deployment: deployment{
-				Replicas: 1,
-				Resources: corev1.ResourceRequirements{
-					Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("170Mi")},
-					Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-				},
+// on. Source: chart/values.yaml of github.com/loft-sh/vcluster v0.36.1; older
+// charts have the same or less.
+var chartDefaults = map[string]any{"controlPlane": map[string]any{
+	"coredns": map[string]any{
+		"enabled": true,
+		"deployment": map[string]any{
+			"replicas": 1,
+			"resources": map[string]any{
+				"limits":   map[string]any{"cpu": "1000m", "memory": "170Mi"},
+				"requests": map[string]any{"cpu": "20m", "memory": "64Mi"},
 			},
 		},
-		StatefulSet: statefulSet{
-			HighAvailability: highAvailability{Replicas: 1},
-			Persistence:      persistence{VolumeClaim: volumeClaim{Size: resource.MustParse("5Gi")}},
+	},
+	"statefulSet": map[string]any{
+		"highAvailability": map[string]any{"replicas": 1},
+		"persistence":      map[string]any{"volumeClaim": map[string]any{"size": "5Gi"}},
+		"resources": map[string]any{
+			"limits":   map[string]any{"memory": "4Gi"},
+			"requests": map[string]any{"cpu": "200m", "memory": "256Mi"},
 		},
 	},
-}
+}}
+
+// maxReplicas bounds the pods of one kind.
+const maxReplicas = 100
 
 // The part of the vCluster chart's values that an allowance depends on.
 type (
@@ -79,33 +86,31 @@ type (
 )
 
 // AllowanceFor is the allowance for a vCluster that is installed with these
-// values: its control plane and its CoreDNS. It errs when the values have the
-// wrong types, naming the field.
+// values: its control plane and its CoreDNS. An error names the field.
 func AllowanceFor(values map[string]any) (Allowance, error) {
-	raw, err := json.Marshal(values)
+	raw, err := json.Marshal(vcluster.Merge(chartDefaults, values))
 	if err != nil {
 		return Allowance{}, fmt.Errorf("cannot read the vCluster values: %w", err)
 	}
 
 	var v vclusterValues
-	if err := deepCopy(chartDefaults, &v); err != nil {
-		return Allowance{}, err
-	}
-
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return Allowance{}, wrongType(err)
 	}
 
-	sts := v.ControlPlane.StatefulSet
 	a := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
-	a.add(sts.Resources, sts.HighAvailability.Replicas)
 
-	for range sts.HighAvailability.Replicas {
+	sts := v.ControlPlane.StatefulSet
+	if err := a.add("controlPlane.statefulSet.highAvailability.replicas", sts.HighAvailability.Replicas, sts.Resources); err != nil {
+		return Allowance{}, err
+	}
+
+	for range a.Pods {
 		a.Storage.Add(sts.Persistence.VolumeClaim.Size)
 	}
 
 	if dns := v.ControlPlane.CoreDNS; dns.Enabled {
-		a.add(dns.Deployment.Resources, dns.Deployment.Replicas)
+		return a, a.add("controlPlane.coredns.deployment.replicas", dns.Deployment.Replicas, dns.Deployment.Resources)
 	}
 
 	return a, nil
@@ -121,9 +126,13 @@ func wrongType(err error) error {
 	return fmt.Errorf("cannot read the resources of the control plane and CoreDNS: %w", err)
 }
 
-// add one container, in so many pods. What it does not ask for it gets from the
-// LimitRange.
-func (a *Allowance) add(r corev1.ResourceRequirements, pods int64) {
+// add one container, in so many pods as the field says. What it does not ask for
+// it gets from the LimitRange.
+func (a *Allowance) add(field string, pods int64, r corev1.ResourceRequirements) error {
+	if pods < 0 || pods > maxReplicas {
+		return fmt.Errorf("%s must be 0 to %d, not %d", field, maxReplicas, pods)
+	}
+
 	a.Pods += pods
 
 	for range pods {
@@ -136,6 +145,8 @@ func (a *Allowance) add(r corev1.ResourceRequirements, pods int64) {
 			a.Requests[name] = sum(a.Requests[name], request)
 		}
 	}
+
+	return nil
 }
 
 func orDefault(l corev1.ResourceList, name corev1.ResourceName, d corev1.ResourceList) resource.Quantity {
@@ -144,13 +155,4 @@ func orDefault(l corev1.ResourceList, name corev1.ResourceName, d corev1.Resourc
 	}
 
 	return d[name]
-}
-
-func deepCopy(from, to any) error {
-	raw, err := json.Marshal(from)
-	if err != nil {
-		return fmt.Errorf("cannot copy the chart's defaults: %w", err)
-	}
-
-	return json.Unmarshal(raw, to)
 }

@@ -38,20 +38,10 @@ func (e *external) Update(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 // act does what the facts that Observe saw call for, looks again and writes what
 // came of it into the status. It waits for nothing.
 func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
-	if f, ok := e.failures.pausing(t, e.clock.Now()); ok {
-		e.reportFailure(t, f.stage, f.err)
-		return f.err
-	}
-
-	stage, err := e.step(ctx, t, e.seen)
-	if err != nil {
-		e.failures.add(t, stage, err, e.clock.Now())
+	if stage, err := e.step(ctx, t, e.seen); err != nil {
 		e.reportFailure(t, stage, err)
-
 		return err
 	}
-
-	e.failures.forget(t)
 
 	f, err := e.gather(ctx, t)
 	if err != nil {
@@ -65,21 +55,39 @@ func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
 	return nil
 }
 
-// step does everything that can be done now, in the order of the stages. With an
-// error it says which stage failed.
+// step does everything that can be done now. With an error it says which stage
+// failed. The way into the tenant's API is kept whatever becomes of a change.
 func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
-	if f.invalid != nil {
-		return v1alpha1.TypeReleaseDeployed, f.invalid
+	if f.mustPublish() {
+		if err := e.publish(ctx, t, f.access.kubeconfig); err != nil {
+			return v1alpha1.TypeKubeconfigPublished, err
+		}
 	}
 
-	// What would be refused is found before anything is made. A refused change
-	// of what is there already does not hold back the wall.
+	if last, ok := e.failures.pausing(t, e.clock.Now()); ok {
+		return last.stage, last.err
+	}
+
+	stage, err := e.change(ctx, t, f)
+	if err != nil {
+		e.failures.add(t, stage, err, e.clock.Now())
+		return stage, err
+	}
+
+	e.failures.forget(t)
+
+	return "", nil
+}
+
+// change brings the boundary and the release to what is wanted. A refused change
+// of a release that is there does not hold back the wall.
+func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
 	chart, refused := e.prepare(ctx, f)
-	if refused != nil && f.boundary.namespace == nil {
+	if f.boundary.namespace == nil && refused != nil {
 		return v1alpha1.TypeReleaseDeployed, refused
 	}
 
-	if !f.right {
+	if f.invalid == nil && !f.right {
 		if err := e.makeBoundary(ctx, t, f.desired.wall); err != nil {
 			return v1alpha1.TypeBoundaryReady, err
 		}
@@ -89,23 +97,17 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2
 		return v1alpha1.TypeReleaseDeployed, refused
 	}
 
-	if err := e.makeRelease(ctx, t, f, chart); err != nil {
-		return v1alpha1.TypeReleaseDeployed, err
-	}
-
-	if f.mustPublish() {
-		if err := e.publish(ctx, t, f.access.kubeconfig); err != nil {
-			return v1alpha1.TypeKubeconfigPublished, err
-		}
-	}
-
-	return "", nil
+	return v1alpha1.TypeReleaseDeployed, e.makeRelease(ctx, t, f, chart)
 }
 
 // prepare gets the chart for a release that is to be written, and refuses what
 // must not be: a change that the vCluster would not survive, and values that the
 // chart's schema refuses.
 func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
+	if f.invalid != nil {
+		return nil, f.invalid
+	}
+
 	switch f.state {
 	case releaseInSync, releaseLocked:
 		return nil, nil

@@ -33,12 +33,20 @@ type boundary struct {
 }
 
 // readBoundary finds the namespace, whoever owns it, and what is in it.
-func (e *external) readBoundary(ctx context.Context) (boundary, error) {
+func (e *external) readBoundary(ctx context.Context, t *v1alpha1.Tenant) (boundary, error) {
 	var b boundary
 
 	ns := &corev1.Namespace{}
 	if ok, err := e.find(ctx, types.NamespacedName{Name: e.names.namespace}, ns); err != nil || !ok {
 		return b, err
+	}
+
+	if !owns(t, ns) {
+		// The cache may still have that of an earlier Tenant of the name.
+		var err error
+		if ns, err = e.liveNamespace(ctx, ns.GetName()); err != nil || ns == nil {
+			return b, err
+		}
 	}
 
 	b.namespace = ns
@@ -78,6 +86,20 @@ func (e *external) find(ctx context.Context, key types.NamespacedName, o client.
 	}
 
 	return true, nil
+}
+
+// liveNamespace reads a namespace at the API server; nil when there is none.
+func (e *external) liveNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	ns := &corev1.Namespace{}
+
+	switch err := e.live.Get(ctx, client.ObjectKey{Name: name}, ns); {
+	case kerrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read namespace %q on the host cluster: %w", name, err)
+	default:
+		return ns, nil
+	}
 }
 
 // owns says whether the object carries the Tenant's UID.

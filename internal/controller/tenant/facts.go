@@ -44,7 +44,7 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 	f := &facts{}
 
 	var err error
-	if f.boundary, err = e.readBoundary(ctx); err != nil {
+	if f.boundary, err = e.readBoundary(ctx, t); err != nil {
 		return nil, err
 	}
 

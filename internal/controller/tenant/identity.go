@@ -65,6 +65,13 @@ func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *co
 			continue
 		}
 
+		// The cache may still have that of a Tenant that is gone.
+		if still, err := e.liveNamespace(ctx, o.GetName()); err != nil {
+			return err
+		} else if still == nil {
+			continue
+		}
+
 		owner, _ := host.TenantOf(o)
 
 		return takenID(t, owner.String())

@@ -28,6 +28,16 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 	}
 
 	e.seen = f
+
+	// Nothing is there, and there is no point in trying to create it. Said from
+	// here and not from Create, whose error the runtime reports as Creating.
+	if f.boundary.namespace == nil {
+		if stage, err := e.cannotCreate(ctx, t, f); err != nil {
+			e.reportFailure(t, stage, err)
+			return managed.ExternalObservation{}, err
+		}
+	}
+
 	e.report(t, f.stages())
 
 	details, err := connectionDetails(f.access.kubeconfig)
@@ -40,6 +50,17 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 		ResourceUpToDate:  f.settled(),
 		ConnectionDetails: details,
 	}, nil
+}
+
+// cannotCreate says why nothing can be made for the Tenant, and in which stage.
+func (e *external) cannotCreate(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
+	if last, ok := e.failures.pausing(t, e.clock.Now()); ok {
+		return last.stage, last.err
+	}
+
+	_, err := e.prepare(ctx, f)
+
+	return v1alpha1.TypeReleaseDeployed, err
 }
 
 // report settles the status on the stages, with what the facts add to them.

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +42,7 @@ func (r remains) none() bool {
 func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains, error) {
 	var r remains
 
-	ns, err := e.liveNamespace(ctx)
+	ns, err := e.liveNamespace(ctx, e.names.namespace)
 	if err != nil {
 		return r, err
 	}
@@ -66,19 +65,6 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 	}
 
 	return r, nil
-}
-
-func (e *external) liveNamespace(ctx context.Context) (*corev1.Namespace, error) {
-	ns := &corev1.Namespace{}
-
-	switch err := e.live.Get(ctx, client.ObjectKey{Name: e.names.namespace}, ns); {
-	case kerrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("cannot read namespace %q on the host cluster: %w", e.names.namespace, err)
-	default:
-		return ns, nil
-	}
 }
 
 func (e *external) readHostRemains(ctx context.Context, r *remains) error {

@@ -33,7 +33,7 @@ type failure struct {
 // failures remember the Tenants whose last attempt failed. What a failed attempt
 // changes on the host wakes its Tenant at once, so that without this it would be
 // repeated without a pause. They are lost with the process, which then tries
-// once more.
+// once more at once.
 type failures struct {
 	mu sync.Mutex
 	by map[types.UID]failure

@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"reflect"
+	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -28,13 +29,17 @@ func notDone(t xpv2.ConditionType, r xpv2.ConditionReason, message string) xpv2.
 	return xpv2.Condition{Type: t, Status: corev1.ConditionFalse, Reason: r, Message: message}
 }
 
-// settle writes what a pass found into the Tenant's status. The time of the last
-// change moves only when something else did.
+// settle writes what a pass found into the Tenant's status. Times move only when
+// something else changed since the last pass.
 func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Condition) {
 	now := metav1.NewTime(e.clock.Now())
 
 	for _, c := range append(stages, s.ready) {
 		c.LastTransitionTime = now
+		if was := e.before.GetCondition(c.Type); was.Status == c.Status {
+			c.LastTransitionTime = was.LastTransitionTime
+		}
+
 		c.Message = truncate(c.Message)
 		t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))
 	}
@@ -44,6 +49,7 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 	t.Status.VClusterName = e.names.release
 	t.Status.Namespace = e.names.namespace
 
+	t.Status.LastSyncedAt = e.before.LastSyncedAt
 	if !sameStatus(e.before, t.Status) {
 		t.Status.LastSyncedAt = &now
 	}
@@ -74,12 +80,14 @@ func timeless(s v1alpha1.TenantStatus) v1alpha1.TenantStatus {
 	return out
 }
 
+// truncate makes s a message that the API takes and stores unchanged.
 func truncate(s string) string {
 	const ellipsis = "..."
 
+	s = strings.ToValidUTF8(s, "")
 	if len(s) <= maxMessage {
 		return s
 	}
 
-	return s[:maxMessage-len(ellipsis)] + ellipsis
+	return strings.ToValidUTF8(s[:maxMessage-len(ellipsis)], "") + ellipsis
 }
