@@ -30,7 +30,7 @@ func (c *client) Install(ctx context.Context, name string, ch *Chart, values map
 		}
 	}
 
-	return c.apply(ctx, "install", name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
+	return c.apply(ctx, actionInstall, name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
 		a := action.NewInstall(cfg)
 		a.ReleaseName = name
 		a.Namespace = c.namespace
@@ -54,7 +54,7 @@ func (c *client) Upgrade(ctx context.Context, name string, ch *Chart, values map
 		return nil, fmt.Errorf("%w: %q is uninstalled, install it", ErrReleaseNotFound, name)
 	}
 
-	return c.apply(ctx, "upgrade", name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
+	return c.apply(ctx, actionUpgrade, name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
 		a := action.NewUpgrade(cfg)
 		a.Namespace = c.namespace
 		a.Timeout = c.hookTimeout

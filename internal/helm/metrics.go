@@ -10,8 +10,16 @@ import (
 )
 
 const (
-	resultSuccess = "success"
-	resultError   = "error"
+	actionInstall   = "install"
+	actionUpgrade   = "upgrade"
+	actionUninstall = "uninstall"
+	actionUnlock    = "unlock"
+
+	resultSuccess      = "success"
+	resultError        = "error"
+	resultNotFound     = "not_found"
+	resultUnauthorized = "unauthorized"
+	resultUnreachable  = "unreachable"
 )
 
 var (
@@ -27,8 +35,15 @@ var (
 )
 
 // Collectors returns the counters of this package, for the caller to register
-// once.
+// once. They show zero before anything was counted.
 func Collectors() []prometheus.Collector {
+	for _, a := range []string{actionInstall, actionUpgrade, actionUninstall, actionUnlock} {
+		actions.WithLabelValues(a, resultSuccess)
+		actions.WithLabelValues(a, resultError)
+	}
+	for _, r := range []string{resultSuccess, resultError, resultNotFound, resultUnauthorized, resultUnreachable} {
+		downloads.WithLabelValues(r)
+	}
 	return []prometheus.Collector{actions, downloads}
 }
 
@@ -46,11 +61,11 @@ func countDownload(err error) {
 	case err == nil:
 		result = resultSuccess
 	case errors.Is(err, ErrChartNotFound):
-		result = "not_found"
+		result = resultNotFound
 	case errors.Is(err, ErrRegistryUnauthorized):
-		result = "unauthorized"
+		result = resultUnauthorized
 	case errors.Is(err, ErrRegistryUnreachable):
-		result = "unreachable"
+		result = resultUnreachable
 	}
 	downloads.WithLabelValues(result).Inc()
 }

@@ -39,7 +39,7 @@ func (c *client) Uninstall(ctx context.Context, name string) error {
 	if err == nil {
 		err = c.purge(ctx, name, records)
 	}
-	countAction("uninstall", err)
+	countAction(actionUninstall, err)
 	if err != nil {
 		return fmt.Errorf("cannot uninstall release %q in namespace %q: %w", name, c.namespace, oneLine(err))
 	}
@@ -113,7 +113,7 @@ func (c *client) Unlock(ctx context.Context, r *Release) error {
 	stored.SetStatus(release.StatusFailed, fmt.Sprintf("Left %s since %s by a writer that stopped; marked failed so that it can be resumed",
 		now.Status, now.Updated.UTC().Format(time.RFC3339)))
 	err = c.store(ctx, ifUnchanged(m.ResourceVersion)).Update(stored)
-	countAction("unlock", err)
+	countAction(actionUnlock, err)
 	if apierrors.IsConflict(err) {
 		return fmt.Errorf("%w: cannot unlock revision %d of %q, it was just written", ErrReleaseChanged, r.Revision, r.Name)
 	}

@@ -15,8 +15,15 @@ var writes = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Help: "Requests to host clusters that change something, by HTTP method.",
 }, []string{"method"})
 
-// Collectors are the metrics of this package, for the caller to register.
-func Collectors() []prometheus.Collector { return []prometheus.Collector{writes} }
+// Collectors are the metrics of this package, for the caller to register. They
+// show zero before anything was counted.
+func Collectors() []prometheus.Collector {
+	for _, m := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		writes.WithLabelValues(m)
+	}
+
+	return []prometheus.Collector{writes}
+}
 
 // countingTransport counts the requests that change something.
 type countingTransport struct{ next http.RoundTripper }

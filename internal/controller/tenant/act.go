@@ -50,7 +50,7 @@ func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
 	}
 
 	e.seen = f
-	e.report(t, f.stages())
+	e.reportFacts(t)
 
 	return nil
 }
@@ -177,7 +177,7 @@ func (e *external) reportFailure(t *v1alpha1.Tenant, failed xpv2.ConditionType, 
 		}
 	}
 
-	e.report(t, failureFirst(stages, failed))
+	e.report(t, summarize(failureFirst(stages, failed)), stages)
 }
 
 // failureFirst puts the stage that failed before those that only wait for their

@@ -38,7 +38,7 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 		}
 	}
 
-	e.report(t, f.stages())
+	e.reportFacts(t)
 
 	details, err := connectionDetails(f.access.kubeconfig)
 	if err != nil {
@@ -63,8 +63,14 @@ func (e *external) cannotCreate(ctx context.Context, t *v1alpha1.Tenant, f *fact
 	return v1alpha1.TypeReleaseDeployed, err
 }
 
+// reportFacts settles the status on what was seen.
+func (e *external) reportFacts(t *v1alpha1.Tenant) {
+	stages := e.seen.stages()
+	e.report(t, summarize(stages), stages)
+}
+
 // report settles the status on the stages, with what the facts add to them.
-func (e *external) report(t *v1alpha1.Tenant, stages []xpv2.Condition) {
+func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition) {
 	if r := e.seen.release; r != nil {
 		t.Status.ChartVersion = r.ChartVersion
 	}
@@ -77,7 +83,7 @@ func (e *external) report(t *v1alpha1.Tenant, stages []xpv2.Condition) {
 		t.Status.KubeconfigSecret = e.names.secret
 	}
 
-	e.settle(t, summarize(stages), stages...)
+	e.settle(t, s, stages...)
 }
 
 // reportUnknown keeps what was known of a Tenant that is Ready: not to know is

@@ -79,5 +79,5 @@ func (f *failures) pausing(t *v1alpha1.Tenant, now time.Time) (failure, bool) {
 func retryRequested(t *v1alpha1.Tenant) bool {
 	token, ok := meta.GetReconcileRequest(t)
 
-	return ok && token != t.Status.GetLastHandledReconcileAt()
+	return ok && token != t.GetLastHandledReconcileAt()
 }

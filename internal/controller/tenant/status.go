@@ -44,6 +44,7 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 		t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))
 	}
 
+	t.Status.SetObservedGeneration(t.GetGeneration())
 	t.Status.Phase = s.phase
 	t.Status.Message = truncate(s.message)
 	t.Status.VClusterName = e.names.release
