@@ -33,7 +33,7 @@ const (
 // which step comes next.
 func classify(r *helm.Release, d desired, w workload, now time.Time) (releaseState, string) {
 	switch {
-	case r == nil:
+	case r == nil || r.Status == helm.StatusUninstalled:
 		return releaseAbsent, "the vCluster is not installed yet"
 	case r.Status.Pending() && now.Sub(r.Updated) < staleAfter:
 		return releaseLocked, fmt.Sprintf("revision %d of release %q is %s", r.Revision, r.Name, r.Status)

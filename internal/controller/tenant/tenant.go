@@ -88,6 +88,10 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		managed.WithTypedExternalConnector(c),
 		managed.WithInitializers(externalName{kube: mgr.GetClient()}),
 		managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient())}),
+		managed.WithFinalizer(finalizer{
+			Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName),
+			live:      mgr.GetAPIReader(),
+		}),
 		managed.WithDeterministicExternalName(true),
 		// Absence is read from the API server, so it needs no second look.
 		managed.WithCreationGracePeriod(0),
@@ -125,7 +129,12 @@ func featureOptions(o controller.Options) []managed.ReconcilerOption {
 // onHostChange reconciles a Tenant when something of it changes on its host.
 func onHostChange(hosts *host.Pool) source.Source {
 	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		hosts.Notify(func(t types.NamespacedName) { q.Add(reconcile.Request{NamespacedName: t}) })
+		hosts.Notify(func(t types.NamespacedName) {
+			r := reconcile.Request{NamespacedName: t}
+			// The host has moved on, so that a backoff from before means nothing.
+			q.Forget(r)
+			q.Add(r)
+		})
 
 		return nil
 	})
