@@ -52,9 +52,10 @@ func TestAPI(t *testing.T) {
 // object is any object, as people write it.
 type object = unstructured.Unstructured
 
-// read parses a manifest.
-func read(t *testing.T, file string) *object {
+// tenant is the Tenant as people write and read it, status included.
+func tenant(t *testing.T) *object {
 	t.Helper()
+	const file = "testdata/tenant.yaml"
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatalf("os.ReadFile(%q): %v", file, err)

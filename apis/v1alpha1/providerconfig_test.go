@@ -37,12 +37,15 @@ func testProviderConfig(t *testing.T, c client.Client) {
 			}
 			equal(t, reason, got, "spec.credentials.source", "InjectedIdentity")
 
-			reason = "The chart may come from a registry of one's own."
-			got = with(t, config, "spec.chart", map[string]any{
-				"repository": "oci://10.89.0.1:5000/loft-sh/charts/vcluster", "version": "0.36.1", "plainHTTP": true,
-			})
-			if err := c.Create(t.Context(), got, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
-				t.Errorf("%s\nCreate(...): %v", reason, err)
+			reason = "The chart may come from a registry or a repository of one's own."
+			for _, chart := range []map[string]any{
+				{"repository": "oci://10.89.0.1:5000/loft-sh/charts/vcluster", "version": "0.36.1", "plainHTTP": true},
+				{"repository": "https://charts.loft.sh/vcluster", "caBundle": "UEVN"},
+			} {
+				got := with(t, config, "spec.chart", chart)
+				if err := c.Create(t.Context(), got, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
+					t.Errorf("%s\nCreate(...): %v", reason, err)
+				}
 			}
 		})
 	}
@@ -66,7 +69,8 @@ func testProviderConfigRefused(t *testing.T, c client.Client) {
 	}{
 		"Source":     {"Two sources are known.", "spec.credentials.source", "Upbound", []string{"spec.credentials.source", "InjectedIdentity"}},
 		"NoSecret":   {"A Secret must be named.", "spec.credentials.source", "Secret", []string{"credentials.secretRef is required when credentials.source is Secret"}},
-		"Repository": {"Charts come from OCI registries.", "spec.chart.repository", "https://charts.loft.sh", []string{"chart.repository must be an OCI reference"}},
+		"Repository": {"It names the chart too.", "spec.chart.repository", "https://charts.loft.sh", []string{"spec.chart.repository", "must be a URL with the chart's name"}},
+		"Scheme":     {"It says how to get there.", "spec.chart.repository", "ghcr.io/loft-sh/charts/vcluster", []string{"spec.chart.repository", "must be a URL with the chart's name"}},
 		"Spec":       {"It is required.", "spec", nil, []string{"spec", "Required"}},
 	}
 	for kind, config := range configs() {

@@ -4,17 +4,13 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/scheme"
 )
 
 // GroupVersion of every kind in this package.
 var GroupVersion = schema.GroupVersion{Group: "kubeopera.io", Version: "v1alpha1"}
-
-var builder = &scheme.Builder{GroupVersion: GroupVersion}
-
-// AddToScheme registers every kind of this package.
-var AddToScheme = builder.AddToScheme
 
 // Kinds, as managed reconcilers and events name them.
 var (
@@ -25,11 +21,14 @@ var (
 	ProviderConfigUsageListGroupVersionKind = GroupVersion.WithKind("ProviderConfigUsageList")
 )
 
-func init() {
-	builder.Register(
+// AddToScheme registers every kind of this package.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion,
 		&Tenant{}, &TenantList{},
 		&ProviderConfig{}, &ProviderConfigList{},
 		&ClusterProviderConfig{}, &ClusterProviderConfigList{},
 		&ProviderConfigUsage{}, &ProviderConfigUsageList{},
 	)
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return nil
 }

@@ -13,13 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const manifest = "testdata/tenant.yaml"
-
 // The manifest is the contract: it applies as it is, by each way to apply.
 func testTenantManifest(t *testing.T, c client.Client) {
-	want := read(t, manifest).Object["spec"].(map[string]any)
+	want := tenant(t).Object["spec"].(map[string]any)
 
-	got := read(t, manifest)
+	got := tenant(t)
 	create(t, c, got)
 
 	reason := "Nothing that was written may be lost."
@@ -30,7 +28,7 @@ func testTenantManifest(t *testing.T, c client.Client) {
 	equal(t, reason, got, "status", map[string]any{"phase": "Pending"})
 
 	reason = "Server-side apply takes the manifest too."
-	apply := client.ApplyConfigurationFromUnstructured(read(t, manifest))
+	apply := client.ApplyConfigurationFromUnstructured(tenant(t))
 	if err := c.Apply(t.Context(), apply, client.FieldOwner("test"), client.ForceOwnership, client.DryRunAll); err != nil {
 		t.Errorf("%s\nApply(...): %v", reason, err)
 	}
@@ -38,7 +36,7 @@ func testTenantManifest(t *testing.T, c client.Client) {
 
 func testTenantDefaults(t *testing.T, c client.Client) {
 	reason := "A Tenant with only what is required has the documented defaults."
-	got := with(t, read(t, manifest), "spec.quota", nil)
+	got := with(t, tenant(t), "spec.quota", nil)
 	if err := c.Create(t.Context(), got, client.DryRunAll); err != nil {
 		t.Fatalf("%s\nCreate(...): %v", reason, err)
 	}
@@ -47,7 +45,7 @@ func testTenantDefaults(t *testing.T, c client.Client) {
 	equal(t, reason, got, "spec.managementPolicies", []any{"*"})
 
 	reason = "What is not given of a quota has its default."
-	got = with(t, read(t, manifest), "spec.quota", map[string]any{"cpu": "6"})
+	got = with(t, tenant(t), "spec.quota", map[string]any{"cpu": "6"})
 	if err := c.Create(t.Context(), got, client.DryRunAll); err != nil {
 		t.Fatalf("%s\nCreate(...): %v", reason, err)
 	}
@@ -84,7 +82,7 @@ func testTenantAccepted(t *testing.T, c client.Client) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := with(t, read(t, manifest), tc.path, tc.value)
+			u := with(t, tenant(t), tc.path, tc.value)
 			if err := c.Create(t.Context(), u, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
 				t.Fatalf("%s\nCreate(...): %v", tc.reason, err)
 			}
@@ -122,8 +120,8 @@ func testTenantRefused(t *testing.T, c client.Client) {
 		"UnknownField":   {"A field that does not exist was meant to do something.", "spec.qouta", map[string]any{"cpu": "4"}, []string{"spec.qouta"}},
 		"PodsZero":       {"A CloudSpace without pods is none.", "spec.quota.pods", int64(0), []string{"spec.quota.pods", "1"}},
 		"PodsText":       {"A number is a number.", "spec.quota.pods", "ten", []string{"spec.quota.pods", "integer"}},
-		"StorageZero":    {"Leave it out for no limit.", "spec.quota.storage", "0", []string{"quota.storage must be a quantity of bytes above 0"}},
-		"StorageHuge":    {"It is beyond all storage.", "spec.quota.storage", "2Ei", []string{"quota.storage must be a quantity of bytes above 0"}},
+		"StorageZero":    {"Leave it out for no limit.", "spec.quota.storage", "0", []string{"quota.storage must be a quantity of bytes from 1Mi"}},
+		"StorageHuge":    {"It is beyond all storage.", "spec.quota.storage", "2Ei", []string{"quota.storage must be a quantity of bytes from 1Mi"}},
 		"ChartRange":     {"A range would change under the Tenant.", "spec.vcluster", map[string]any{"chartVersion": "0.36.x"}, []string{"vcluster.chartVersion must be an exact version"}},
 		"ChartLatest":    {"So would a name.", "spec.vcluster", map[string]any{"chartVersion": "latest"}, []string{"vcluster.chartVersion must be an exact version"}},
 		"Kubernetes":     {"A minor version is not exact.", "spec.vcluster", map[string]any{"kubernetesVersion": "1.36"}, []string{"vcluster.kubernetesVersion must be an exact version"}},
@@ -134,7 +132,7 @@ func testTenantRefused(t *testing.T, c client.Client) {
 	// Inputs that must never reach a quota, for each of its amounts.
 	for field, want := range map[string]string{
 		"cpu":    "quota.cpu must be a quantity of cores above 0 and at most 100000",
-		"memory": "quota.memory must be a quantity of bytes above 0 and at most 1Pi",
+		"memory": "quota.memory must be a quantity of bytes from 1Mi to 1Pi",
 	} {
 		for name, value := range map[string]any{
 			"Injected": `2"; injected: true`, "Negative": "-1", "NegativeNumber": int64(-1), "Zero": "0", "ZeroNumber": int64(0),
@@ -145,7 +143,7 @@ func testTenantRefused(t *testing.T, c client.Client) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := with(t, read(t, manifest), tc.path, tc.value)
+			u := with(t, tenant(t), tc.path, tc.value)
 			err := c.Create(t.Context(), u, client.DryRunAll, client.FieldValidation("Strict"))
 			refused(t, tc.reason, err, tc.want...)
 		})
@@ -153,7 +151,7 @@ func testTenantRefused(t *testing.T, c client.Client) {
 }
 
 func testTenantImmutable(t *testing.T, c client.Client) {
-	u := read(t, manifest)
+	u := tenant(t)
 	create(t, c, u)
 
 	cases := map[string]struct {
@@ -186,7 +184,7 @@ func testTenantImmutable(t *testing.T, c client.Client) {
 }
 
 func testTenantStatus(t *testing.T, c client.Client) {
-	u := read(t, manifest)
+	u := tenant(t)
 	create(t, c, u)
 
 	reason := "A status written with the spec is dropped."

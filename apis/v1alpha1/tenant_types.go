@@ -66,13 +66,13 @@ type QuotaSpec struct {
 	// Memory that all workloads together may request, and use at most, in bytes.
 	// +optional
 	// +kubebuilder:default="4Gi"
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('1Pi')) <= 0",message="quota.memory must be a quantity of bytes above 0 and at most 1Pi, such as 8Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Pi')) <= 0",message="quota.memory must be a quantity of bytes from 1Mi to 1Pi, such as 8Gi"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// Storage that all volume claims together may request, in bytes. Unset
 	// means no limit.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('1Ei')) <= 0",message="quota.storage must be a quantity of bytes above 0 and at most 1Ei, such as 50Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Ei')) <= 0",message="quota.storage must be a quantity of bytes from 1Mi to 1Ei, such as 50Gi"
 	Storage *resource.Quantity `json:"storage,omitempty"`
 
 	// Pods that may exist at once. Unset means no limit.

@@ -4,6 +4,7 @@
 package helm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,11 @@ func TestGetHealsDamage(t *testing.T) {
 		"Empty":     {reason: "an empty file", damage: func([]byte) []byte { return nil }},
 		"Truncated": {reason: "half a file", damage: func(b []byte) []byte { return b[:len(b)/2] }},
 		"Flipped":   {reason: "one flipped bit", damage: func(b []byte) []byte { b[len(b)-20] ^= 1; return b }},
+		"Replaced": {reason: "a chart of the same name that the digest is not of", damage: func(b []byte) []byte {
+			sum, _, _ := bytes.Cut(b, []byte("\n"))
+			a := archive(t, helmChart("app", "1.0.0", withDefaults(map[string]any{"evil": true})))
+			return append(append(sum, '\n'), a...)
+		}},
 		"OtherChart": {reason: "another chart with a good digest", damage: func([]byte) []byte {
 			a := archive(t, helmChart("other", "1.0.0"))
 			return append([]byte(digest(a)+"\n"), a...)
@@ -309,5 +315,33 @@ func TestNewChartCache(t *testing.T) {
 	}
 	if _, err := NewChartCache(file); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a file is no folder: got %v", err)
+	}
+}
+
+func TestGetWithoutDisk(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t, false)
+	r.push(t, helmChart("app", "1.0.0"))
+	c := newCache(t)
+	if err := os.RemoveAll(c.dir); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := c.Get(t.Context(), r.ref("app", "1.0.0")); err != nil {
+			t.Fatalf("a cache that cannot be written must not cost the chart: %v", err)
+		}
+	}
+	if n := r.blobs.Load(); n != 1 {
+		t.Errorf("the registry served %d blobs, want 1: it is kept in memory", n)
+	}
+}
+
+func TestGetAfterContext(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newCache(t).Get(ctx, r.ref("app", "1.0.0")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -112,7 +112,8 @@ type client struct {
 	records func(ctx context.Context, name string) ([]metav1.ObjectMeta, error)
 	// forbidden returns the verbs on Secrets that are missing.
 	forbidden func(ctx context.Context) ([]string, error)
-	connect   func(ctx context.Context) *getter
+	// connect reaches the host for one action.
+	connect func(ctx context.Context) *getter
 }
 
 var _ Client = &client{}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,5 +209,68 @@ func TestClientFns(t *testing.T) {
 	_ = c.Unlock(t.Context(), nil)
 	if diff := cmp.Diff([]string{"get", "install", "upgrade", "uninstall", "unlock"}, called); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func TestHostAway(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close() // nobody listens there now
+	h, err := NewHost(&rest.Config{Host: s.URL})
+	if err != nil {
+		t.Fatalf("making a host makes no call, but got %v", err)
+	}
+	c := h.Client("ns")
+	if _, err := c.Get(t.Context(), "vc-a"); err == nil || errors.Is(err, ErrReleaseNotFound) {
+		t.Errorf("a host that is away is no absent release: %v", err)
+	}
+	if err := c.Uninstall(t.Context(), "vc-a"); err == nil {
+		t.Error("a host that is away has uninstalled nothing")
+	}
+}
+
+func TestCapabilitiesAreRemembered(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/version":
+			asked.Add(1)
+			_, _ = io.WriteString(w, `{"major": "1", "minor": "36", "gitVersion": "v1.36.3"}`)
+		case "/api":
+			_, _ = io.WriteString(w, `{"kind": "APIVersions", "versions": ["v1"]}`)
+		case "/apis":
+			_, _ = io.WriteString(w, `{"kind": "APIGroupList", "groups": []}`)
+		case "/api/v1":
+			_, _ = io.WriteString(w, `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [{"name": "pods", "kind": "Pod"}]}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	h, err := NewHost(&rest.Config{Host: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		caps, err := h.capabilities(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if caps.KubeVersion.Version != "v1.36.3" || !caps.APIVersions.Has("v1/Pod") {
+			t.Errorf("got %+v", caps)
+		}
+		caps.KubeVersion.Version = "changed" // it is the caller's own
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the host was asked %d times, want 1", n)
+	}
+	h.mu.Lock()
+	h.capsAt = h.capsAt.Add(-capabilitiesAge)
+	h.mu.Unlock()
+	if _, err := h.capabilities(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("old knowledge was not renewed: asked %d times, want 2", n)
 	}
 }

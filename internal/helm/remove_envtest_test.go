@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"helm.sh/helm/v3/pkg/release"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
 	crclient "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -178,4 +180,50 @@ func TestBrokenDeleteHookDoesNotHoldForEver(t *testing.T) {
 	if n := b.recordCount(); n != 0 {
 		t.Errorf("%d records are left", n)
 	}
+}
+
+// An aggregated API that is down looks like a kind that does not exist.
+func TestUninstallWaitsForDeadAPI(t *testing.T) {
+	b := newBed(t)
+	_, err := b.Install(t.Context(), testRelease, b.app("1.0.0"), nil)
+	b.must(err)
+	b.apply(`
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.dead.kubeopera.io}
+spec:
+  group: dead.kubeopera.io
+  version: v1
+  groupPriorityMinimum: 1000
+  versionPriority: 10
+  insecureSkipTLSVerify: true
+  service: {name: nobody, namespace: default}
+`)
+	b.rewrite(func(r *release.Release) {
+		r.Manifest = "apiVersion: dead.kubeopera.io/v1\nkind: Thing\nmetadata: {name: x}\n"
+	})
+	dc, err := discovery.NewDiscoveryClientForConfig(controlPlane.Config)
+	b.must(err)
+	awaitTrue(t, "the API service is known and down", func() bool {
+		_, err := dc.ServerResourcesForGroupVersion("dead.kubeopera.io/v1")
+		return apierrors.IsServiceUnavailable(err)
+	})
+
+	// A Host that looks for the first time, as after a restart.
+	fresh, err := NewHost(controlPlane.Config)
+	b.must(err)
+	err = fresh.Client(b.namespace).Uninstall(t.Context(), testRelease)
+	if err == nil || !strings.Contains(err.Error(), "dead.kubeopera.io") {
+		t.Errorf("its object may still exist, so it must not be given up: %v", err)
+	}
+	if n := b.recordCount(); n != 1 {
+		t.Fatalf("%d records are left, want 1", n)
+	}
+
+	svc := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "v1.dead.kubeopera.io"}}
+	svc.Kind, svc.APIVersion = "APIService", "apiregistration.k8s.io/v1"
+	b.must(b.kube.Delete(t.Context(), svc))
+	awaitTrue(t, "the release can be removed once the API is gone", func() bool {
+		return b.Uninstall(t.Context(), testRelease) == nil
+	})
 }

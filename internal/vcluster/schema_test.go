@@ -241,7 +241,7 @@ func schema(t *testing.T, version string) *jsonschema.Schema {
 	}
 
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("file:///schema.json", map[string]any(rawSchema(t, version))); err != nil {
+	if err := c.AddResource("file:///schema.json", rawSchema(t, version)); err != nil {
 		t.Fatal(err)
 	}
 

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build envtest
+
+package main
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/testenv"
+)
+
+// TestPrepare goes from a bare cluster to a Tenant and its kubeconfig, without
+// the provider.
+func TestPrepare(t *testing.T) {
+	cluster := testenv.RunControlPlane(t)
+	t.Chdir("../..")
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.NewWithWatch(cluster, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatalf("NewWithWatch(...): %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	say := func(string, ...any) {}
+
+	// Each is done twice: a demo works over the leftovers of another.
+	for range 2 {
+		if err := prepare(ctx, c, false, say); err != nil {
+			t.Fatalf("prepare(...): %v", err)
+		}
+	}
+	repository(t, c, "The example names no chart.", "")
+
+	if err := prepare(ctx, c, true, say); err != nil {
+		t.Fatalf("prepare(testbed): %v", err)
+	}
+	const own = "oci://10.89.0.1:5000/loft-sh/charts/vcluster"
+	repository(t, c, "The test bed has a registry of its own.", own)
+
+	if err := prepare(ctx, c, false, say); err != nil {
+		t.Fatalf("prepare(...): %v", err)
+	}
+	repository(t, c, "An existing cluster keeps the configuration that it has.", own)
+
+	tenant := &v1alpha1.Tenant{}
+	for range 2 {
+		if err := applyFile(ctx, c, "examples/tenant/tenant.yaml", tenant); err != nil {
+			t.Fatalf("applyFile(tenant): %v", err)
+		}
+	}
+	if tenant.Name != "alice-default" || tenant.Status.Phase != v1alpha1.PhasePending {
+		t.Errorf("The Tenant is there as it was read back, got %+v", tenant)
+	}
+	saves(ctx, t, c, tenant)
+}
+
+func repository(t *testing.T, c client.Client, reason, want string) {
+	t.Helper()
+	config := &v1alpha1.ClusterProviderConfig{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, config); err != nil {
+		t.Fatalf("%s\nGet(...): %v", reason, err)
+	}
+	got := ""
+	if config.Spec.Chart != nil {
+		got = config.Spec.Chart.Repository
+	}
+	if got != want {
+		t.Errorf("%s\nwant repository %q, got %q", reason, want, got)
+	}
+}
+
+func saves(ctx context.Context, t *testing.T, c client.Client, tenant *v1alpha1.Tenant) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := save(ctx, c, tenant); err == nil {
+		t.Error("A Tenant that names no Secret has no kubeconfig to save.")
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "published", Namespace: tenant.Namespace},
+		Data:       map[string][]byte{"kubeconfig": []byte("clusters: []")},
+	}
+	if err := c.Create(ctx, secret); err != nil {
+		t.Fatalf("Create(secret): %v", err)
+	}
+	tenant.Status.KubeconfigSecret = secret.Name
+	file, _, err := save(ctx, c, tenant)
+	if err != nil {
+		t.Fatalf("save(...): %v", err)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil || string(got) != "clusters: []" || file != ".demo/alice-default.kubeconfig" {
+		t.Errorf("The file holds what was published, got %q in %s: %v", got, file, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("Nobody else may read it, got %v: %v", info.Mode(), err)
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package images
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// Inputs are the files on this machine that images are made of.
+type Inputs struct {
+	// Programs maps a program's name to its executable.
+	Programs map[string]string
+	// Busybox is the static busybox executable.
+	Busybox string
+	// Applets are the names of busybox's commands.
+	Applets []string
+}
+
+// Applets asks the busybox executable which commands it has.
+func Applets(ctx context.Context, busybox string) ([]string, error) {
+	out, err := exec.CommandContext(ctx, busybox, "--list").Output()
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask busybox for its commands: %w", err)
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// Build makes the image. Equal inputs give an equal digest.
+func Build(img Image, in Inputs) (v1.Image, error) {
+	layers, err := layers(img, in)
+	if err != nil {
+		return nil, err
+	}
+	out := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	out, err = mutate.AppendLayers(out, layers...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make image %q: %w", img.Names[0], err)
+	}
+	file, err := out.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make image %q: %w", img.Names[0], err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture = "linux", runtime.GOARCH
+	file.Config = v1.Config{
+		Entrypoint: img.Entrypoint,
+		Cmd:        img.Cmd,
+		WorkingDir: "/",
+		Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+	}
+	out, err = mutate.ConfigFile(out, file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make image %q: %w", img.Names[0], err)
+	}
+	return out, nil
+}
+
+// layers makes one layer for the shell and one for each program, so that images
+// share them.
+func layers(img Image, in Inputs) ([]v1.Layer, error) {
+	var out []v1.Layer
+	if img.Shell {
+		l, err := layer(shell(in)...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	for _, name := range slices.Sorted(maps.Keys(img.Programs)) {
+		source, ok := in.Programs[name]
+		if !ok {
+			return nil, fmt.Errorf("cannot make image %q: program %q is not built", img.Names[0], name)
+		}
+		l, err := layer(entry{Path: img.Programs[name], Mode: 0o755, Source: source})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+func shell(in Inputs) []entry {
+	out := []entry{
+		{Path: "bin", Mode: 0o755, Dir: true},
+		{Path: "bin/busybox", Mode: 0o755, Source: in.Busybox},
+	}
+	for _, a := range slices.Sorted(slices.Values(in.Applets)) {
+		if a != "busybox" {
+			out = append(out, entry{Path: "bin/" + a, Mode: 0o777, Link: "busybox"})
+		}
+	}
+	return append(out,
+		entry{Path: "etc", Mode: 0o755, Dir: true},
+		entry{Path: "etc/passwd", Mode: 0o644, Content: []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")},
+		entry{Path: "etc/group", Mode: 0o644, Content: []byte("root:x:0:\nnobody:x:65534:\n")},
+		entry{Path: "root", Mode: 0o700, Dir: true},
+		entry{Path: "tmp", Mode: 0o1777, Dir: true},
+	)
+}

@@ -1,0 +1,3 @@
+module testbed.kubeopera.io/pause
+
+go 1.26.0

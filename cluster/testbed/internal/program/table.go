@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package program builds the programs of the cluster from their Go modules,
+// once, and keeps the results in a cache that every run shares.
+package program
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Program is one executable and how it is built. Everything in it but Name
+// changes the key under which the result is cached.
+type Program struct {
+	// Name is the executable's name, unique in the table.
+	Name string
+	// Module is the folder under modules/ that defines the Go module in which
+	// the program is built.
+	Module string
+	// Package is the main package, "." for the module's own main.go.
+	Package string
+	// Version is what people call this build, such as "v1.36.3".
+	Version string
+	// LDFlags and Tags go to the Go linker and compiler.
+	LDFlags string
+	Tags    string
+	// CGO says that the program needs C code; it is then linked statically.
+	CGO bool
+}
+
+const (
+	kubernetesVersion = "v1.36.3"
+	strip             = "-s -w"
+	versionPackage    = "k8s.io/component-base/version"
+
+	// VClusterModule is the Go module of vCluster, which also holds its chart.
+	VClusterModule = "github.com/loft-sh/vcluster"
+	// VClusterVersion is the version of vCluster, its chart and its image.
+	VClusterVersion = "0.36.1"
+)
+
+// The API server's clients refuse a server that does not know its version, and
+// a Go build outside the release scripts does not set it.
+var kubernetesLDFlags = fmt.Sprintf("%s -X %s.gitVersion=%s -X %s.gitMajor=1 -X %s.gitMinor=36",
+	strip, versionPackage, kubernetesVersion, versionPackage, versionPackage)
+
+func kubernetes(name string) Program {
+	return Program{
+		Name:    name,
+		Module:  "kubernetes",
+		Package: "k8s.io/kubernetes/cmd/" + name,
+		Version: kubernetesVersion,
+		LDFlags: kubernetesLDFlags,
+	}
+}
+
+var table = []Program{
+	kubernetes("kube-apiserver"),
+	kubernetes("kube-controller-manager"),
+	kubernetes("kube-scheduler"),
+	kubernetes("kubelet"),
+	kubernetes("kube-proxy"),
+	kubernetes("kubectl"),
+	{Name: "etcd", Module: "etcd", Package: ".", Version: "v3.6.13", LDFlags: strip},
+	{Name: "coredns", Module: "coredns", Package: "github.com/coredns/coredns", Version: "v1.15.0", LDFlags: strip},
+	{
+		Name: "kine", Module: "kine", Package: "github.com/k3s-io/kine", Version: "v0.17.5",
+		Tags:    "netgo osusergo sqlite_omit_load_extension",
+		LDFlags: strip + " -linkmode external -extldflags -static",
+		CGO:     true,
+	},
+	{
+		Name: "vcluster", Module: "vcluster", Package: VClusterModule + "/cmd/vcluster", Version: "v" + VClusterVersion,
+		// The version "dev" turns telemetry off.
+		LDFlags: strip + " -X " + VClusterModule + "/pkg/telemetry.SyncerVersion=dev",
+	},
+	{Name: "pause", Module: "pause", Package: ".", Version: "v3.10", LDFlags: strip},
+}
+
+// All returns every program of the table, in the order in which they are built.
+func All() []Program { return slices.Clone(table) }
+
+// Named returns the programs with these names, in the table's order. It fails
+// on a name that the table does not have.
+func Named(names ...string) ([]Program, error) {
+	var out []Program
+	for _, p := range table {
+		if slices.Contains(names, p.Name) {
+			out = append(out, p)
+		}
+	}
+	for _, n := range names {
+		if !slices.ContainsFunc(table, func(p Program) bool { return p.Name == n }) {
+			return nil, fmt.Errorf("cannot find program %q in the table", n)
+		}
+	}
+	return out, nil
+}

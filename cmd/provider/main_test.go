@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubeopera/provider-kubeopera/internal/app"
+)
+
+func defaults(cache string) app.Config {
+	return app.Config{
+		APIBaseURL:       "http://kubeopera-api:8090",
+		ChartVersion:     "0.21.2",
+		Environment:      "production",
+		Poll:             time.Minute,
+		Sync:             time.Hour,
+		MaxReconcileRate: 10,
+		ChartCache:       cache,
+		MetricsAddress:   ":8080",
+		ProbeAddress:     ":8081",
+	}
+}
+
+// all are all settings, with values that are no defaults.
+func all(cache string) app.Config {
+	return app.Config{
+		APIBaseURL:              "https://api.example.org",
+		ChartVersion:            "0.36.1",
+		AdvisorImage:            "example.org/advisor:v1",
+		ClientID:                "provider",
+		ClientSecret:            "hunter2",
+		Environment:             "staging",
+		Poll:                    30 * time.Second,
+		Sync:                    2 * time.Hour,
+		MaxReconcileRate:        3,
+		LeaderElection:          true,
+		LeaderElectionNamespace: "kubeopera-system",
+		ChartCache:              cache,
+		MetricsAddress:          "127.0.0.1:9090",
+		ProbeAddress:            "0",
+	}
+}
+
+func TestParse(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "charts")
+	cases := map[string]struct {
+		reason string
+		env    map[string]string
+		args   []string
+		want   app.Config
+		debug  bool
+	}{
+		"Defaults": {
+			reason: "With nothing set, the documented defaults hold.",
+			want:   defaults(defaultChartCache()),
+		},
+		"Environment": {
+			reason: "Each setting is an environment variable.",
+			env: map[string]string{
+				"KUBEOPERA_API_BASE_URL": "https://api.example.org", "VCLUSTER_CHART_VERSION": "0.36.1", "ADVISOR_IMAGE": "example.org/advisor:v1",
+				"SERVICE_CLIENT_ID": "provider", "SERVICE_CLIENT_SECRET": "hunter2", "ENVIRONMENT": "staging",
+				"DEBUG": "true", "POLL": "30s", "SYNC": "2h", "MAX_RECONCILE_RATE": "3",
+				"LEADER_ELECTION": "true", "LEADER_ELECTION_NAMESPACE": "kubeopera-system", "CHART_CACHE": cache,
+				"METRICS_BIND_ADDRESS": "127.0.0.1:9090", "HEALTH_PROBE_BIND_ADDRESS": "0",
+			},
+			want:  all(cache),
+			debug: true,
+		},
+		"Flags": {
+			reason: "Each setting is a flag.",
+			args: []string{
+				"--kubeopera-api-base-url=https://api.example.org", "--vcluster-chart-version=0.36.1", "--advisor-image=example.org/advisor:v1",
+				"--service-client-id=provider", "--service-client-secret=hunter2", "--environment=staging",
+				"--debug", "--poll=30s", "--sync=2h", "--max-reconcile-rate=3",
+				"--leader-election", "--leader-election-namespace=kubeopera-system", "--chart-cache", cache,
+				"--metrics-bind-address=127.0.0.1:9090", "--health-probe-bind-address=0",
+			},
+			want:  all(cache),
+			debug: true,
+		},
+		"Short": {
+			reason: "The short forms are those of other providers.",
+			args:   []string{"-d", "-s", "1h", "-l"},
+			want: func() app.Config {
+				c := defaults(defaultChartCache())
+				c.LeaderElection = true
+				return c
+			}(),
+			debug: true,
+		},
+		"FlagWins": {
+			reason: "A flag wins over the environment.",
+			env:    map[string]string{"MAX_RECONCILE_RATE": "1", "CHART_CACHE": "/proc/nowhere"},
+			args:   []string{"--max-reconcile-rate=10", "--chart-cache", cache},
+			want:   defaults(cache),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range tc.env {
+				t.Setenv(k, v)
+			}
+			f, err := parse(tc.args)
+			if err != nil {
+				t.Fatalf("%s\nparse(...): %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.want, f.config()); diff != "" {
+				t.Errorf("%s\nparse(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if f.Debug != tc.debug {
+				t.Errorf("%s\nparse(...): want debug %t, got %t", tc.reason, tc.debug, f.Debug)
+			}
+		})
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		env    map[string]string
+		args   []string
+		want   []string
+	}{
+		"BadFlag":       {"A value of the wrong form.", nil, []string{"--poll=soon"}, []string{"--poll", `"soon"`}},
+		"BadEnv":        {"The variable is named when the value came from it.", map[string]string{"POLL": "soon"}, nil, []string{"--poll", `POLL="soon"`}},
+		"BadNumber":     {"A number is a number.", map[string]string{"MAX_RECONCILE_RATE": "ten"}, nil, []string{"--max-reconcile-rate", "MAX_RECONCILE_RATE"}},
+		"BadBool":       {"Yes or no.", map[string]string{"LEADER_ELECTION": "maybe"}, nil, []string{"--leader-election", "LEADER_ELECTION"}},
+		"BadValue":      {"A value that the provider cannot work with.", map[string]string{"POLL": "0s"}, nil, []string{"--poll (POLL)", "above 0"}},
+		"UnknownFlag":   {"A flag that is none, without the secret that it was to set.", nil, []string{"--service-client-key=hunter2"}, []string{"--service-client-key"}},
+		"SecretAlone":   {"The secret itself is not shown.", map[string]string{"SERVICE_CLIENT_SECRET": "hunter2"}, nil, []string{"--service-client-id (SERVICE_CLIENT_ID)"}},
+		"StrayArgument": {"An argument that belongs to nothing.", nil, []string{"start"}, []string{"start"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range tc.env {
+				t.Setenv(k, v)
+			}
+			out := &bytes.Buffer{}
+			if got := run(t.Context(), tc.args, out); got != exitBadValue {
+				t.Errorf("%s\nrun(...): want exit code %d, got %d", tc.reason, exitBadValue, got)
+			}
+			for _, w := range tc.want {
+				if !strings.Contains(out.String(), w) {
+					t.Errorf("%s\nwant message with %q, got %q", tc.reason, w, out)
+				}
+			}
+			if strings.Count(out.String(), "\n") != 1 || strings.Contains(out.String(), "hunter2") {
+				t.Errorf("%s\nwant one line without secrets, got %q", tc.reason, out)
+			}
+		})
+	}
+}
+
+func TestRunWithoutCluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	out := &bytes.Buffer{}
+	if got := run(t.Context(), []string{"--chart-cache", t.TempDir()}, out); got != exitFailed {
+		t.Errorf("No cluster is no bad value.\nrun(...): want exit code %d, got %d", exitFailed, got)
+	}
+	if !strings.Contains(out.String(), "set KUBECONFIG") {
+		t.Errorf("The message says how to name one, got %q", out)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Setenv("SERVICE_CLIENT_SECRET", "hunter2")
+	out := &bytes.Buffer{}
+	code := -1
+	// The run ends here, and goes on in the test only; its error says nothing.
+	_, _ = parse([]string{"--help"}, kong.Writers(out, out), kong.Exit(func(c int) { code = c }))
+	if code != 0 {
+		t.Errorf("Help is no failure: want exit code 0, got %d", code)
+	}
+	for _, want := range []string{"--kubeopera-api-base-url", "KUBEOPERA_API_BASE_URL", "0.21.2", "SERVICE_CLIENT_SECRET", "HEALTH_PROBE_BIND_ADDRESS"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("Help names each flag, variable and default: no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out.String(), "hunter2") {
+		t.Errorf("Help shows no secret:\n%s", out)
+	}
+}
+
+// The table of settings in the README is for those who do not start the program.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser, err := kong.New(&flags{}, kong.DefaultEnvars(""), kong.Vars{"charts": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range parser.Model.Flags {
+		if f.Name == "help" {
+			continue
+		}
+		flag := "`--" + f.Name + "`"
+		if f.Short != 0 {
+			flag += ", `-" + string(f.Short) + "`"
+		}
+		row := "| " + flag + " | `" + f.Envs[0] + "` | "
+		if f.HasDefault && f.Name != "chart-cache" {
+			row += "`" + f.Default + "` | "
+		}
+		if !strings.Contains(string(readme), row) {
+			t.Errorf("Each setting has a row in the README: want %q", row)
+		}
+	}
+}
