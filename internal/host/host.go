@@ -41,7 +41,10 @@ type Host struct {
 	// Helm works on the releases of this host.
 	Helm *helm.Host
 
-	cache cache.Cache
+	cache   cache.Cache
+	trouble *trouble
+	// ready is closed once the caches are filled.
+	ready chan struct{}
 }
 
 // watched are the kinds that a change of wakes a Tenant. The exported kubeconfig
@@ -98,11 +101,14 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 		by[o] = cache.ByObject{Label: s}
 	}
 
+	t := newTrouble()
+
 	c, err := cache.New(cfg, cache.Options{
 		HTTPClient:                  httpClient,
 		Mapper:                      mapper,
 		ByObject:                    by,
 		DefaultTransform:            cache.TransformStripManagedFields(),
+		DefaultWatchErrorHandler:    t.handle,
 		ReaderFailOnMissingInformer: true,
 	})
 	if err != nil {
@@ -114,7 +120,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 		return nil, fmt.Errorf("cannot make a Helm client for the host cluster: %w", err)
 	}
 
-	out := &Host{Cached: c, Live: live, Helm: h, cache: c}
+	out := &Host{Cached: c, Live: live, Helm: h, cache: c, trouble: t, ready: make(chan struct{})}
 
 	return out, out.watch(ctx, kinds, notify)
 }
@@ -135,6 +141,11 @@ func (h *Host) watch(ctx context.Context, kinds map[client.Object]labels.Selecto
 	go func() {
 		// It errs only when started twice.
 		_ = h.cache.Start(ctx)
+	}()
+	go func() {
+		if h.cache.WaitForCacheSync(ctx) {
+			close(h.ready)
+		}
 	}()
 
 	return nil
@@ -176,4 +187,22 @@ func (h *Host) ownerOf(o client.Object) (types.NamespacedName, bool) {
 	}
 
 	return TenantOf(ns)
+}
+
+// wait until the caches are filled, or until it is known why they cannot be.
+func (h *Host) wait(ctx context.Context) error {
+	select {
+	case <-h.ready:
+		return nil
+	default:
+	}
+
+	select {
+	case <-h.ready:
+		return nil
+	case <-h.trouble.any:
+		return fmt.Errorf("%w: %w", ErrUnreachable, h.trouble.last())
+	case <-ctx.Done():
+		return fmt.Errorf("%w: its objects could not be listed within %s", ErrUnreachable, startWait)
+	}
 }

@@ -16,15 +16,16 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// ErrUnreachable says that the host cluster did not answer. What is on it is unknown.
-var ErrUnreachable = errors.New("host cluster unreachable")
+// ErrUnreachable says that the host cluster cannot be read, since it does not
+// answer or forbids it. What is on it is unknown.
+var ErrUnreachable = errors.New("host cluster cannot be read")
 
 // startWait bounds how long one caller waits for a new host.
 const startWait = 5 * time.Second
 
-// idle is how long a host stays that nobody asked for. Every Tenant asks for its
-// own at least once a poll.
-const idle = time.Hour
+// idle is how long a host stays that nobody asked for, such as one whose
+// credentials were replaced. It is made anew when it is asked for again.
+const idle = 10 * time.Minute
 
 // Pool keeps one Host a cluster.
 type Pool struct {
@@ -87,8 +88,8 @@ func (p *Pool) tell(t types.NamespacedName) {
 
 // Get returns the host of that key, which stands for one set of credentials.
 // The first caller's config makes it. It waits a few seconds at most for a new
-// host and errs with ErrUnreachable when that takes longer; the host goes on
-// starting meanwhile, and no other host waits for it.
+// host and errs with ErrUnreachable when that takes longer or is refused; the
+// host goes on starting meanwhile, and no other host waits for it.
 func (p *Pool) Get(ctx context.Context, key string, config func() (*rest.Config, error)) (*Host, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -105,16 +106,14 @@ func (p *Pool) Get(ctx context.Context, key string, config func() (*rest.Config,
 		}
 	}
 
-	if !h.cache.WaitForCacheSync(ctx) {
-		return nil, fmt.Errorf("%w: its objects could not be listed within %s", ErrUnreachable, startWait)
-	}
-
-	return h, nil
+	return h, h.wait(ctx)
 }
 
 func (p *Pool) known(key string) (*Host, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
+	p.dropIdle()
 
 	e, ok := p.hosts[key]
 	if !ok {
@@ -158,12 +157,9 @@ func (p *Pool) start(ctx context.Context, key string, cfg *rest.Config) (*Host, 
 	}
 }
 
-// keep a host, and drop those that are no longer asked for.
 func (p *Pool) keep(key string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-
-	p.dropIdle()
 
 	e.wanted = p.clock.Now()
 	p.hosts[key] = e

@@ -138,8 +138,8 @@ func (a *Allowance) add(field string, pods int64, r corev1.ResourceRequirements)
 	for range pods {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			limit := orDefault(r.Limits, name, defaultLimits)
-			// A container with a limit and no request requests its limit.
-			request := orDefault(r.Requests, name, corev1.ResourceList{name: limit})
+			// A container requests its limit if that is all that it names.
+			request := orDefault(r.Requests, name, corev1.ResourceList{name: orDefault(r.Limits, name, defaultRequests)})
 
 			a.Limits[name] = sum(a.Limits[name], limit)
 			a.Requests[name] = sum(a.Requests[name], request)

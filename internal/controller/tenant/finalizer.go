@@ -23,6 +23,8 @@ type finalizer struct {
 
 // RemoveFinalizer reads the Tenant anew when it has changed meanwhile.
 func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error {
+	uid := o.GetUID()
+
 	return retry.OnError(retry.DefaultRetry, kerrors.IsConflict, func() error {
 		err := f.Finalizer.RemoveFinalizer(ctx, o)
 		if !kerrors.IsConflict(err) {
@@ -31,6 +33,10 @@ func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error
 
 		if gone := f.live.Get(ctx, client.ObjectKeyFromObject(o), o); gone != nil {
 			return client.IgnoreNotFound(gone)
+		}
+
+		if o.GetUID() != uid {
+			return nil // Another took the name: the one that was meant is gone.
 		}
 
 		return err
