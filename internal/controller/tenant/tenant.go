@@ -86,7 +86,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(featureOptions(o.Options),
 		managed.WithTypedExternalConnector(c),
-		managed.WithInitializers(externalName{kube: mgr.GetClient()}),
+		managed.WithInitializers(initializer{kube: mgr.GetClient()}),
 		managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient())}),
 		managed.WithFinalizer(finalizer{
 			Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName),
