@@ -4,7 +4,6 @@
 package tenant
 
 import (
-
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
