@@ -133,7 +133,7 @@ func (h *Host) watch(ctx context.Context, kinds map[client.Object]labels.Selecto
 			return fmt.Errorf("cannot watch %T on the host cluster: %w", o, err)
 		}
 
-		if _, err := i.AddEventHandler(h.handler(notify)); err != nil {
+		if _, err := i.AddEventHandler(h.handler(ctx, notify)); err != nil {
 			return fmt.Errorf("cannot watch %T on the host cluster: %w", o, err)
 		}
 	}
@@ -152,7 +152,7 @@ func (h *Host) watch(ctx context.Context, kinds map[client.Object]labels.Selecto
 }
 
 // handler tells which Tenant owns the changed object.
-func (h *Host) handler(notify func(types.NamespacedName)) toolscache.ResourceEventHandler {
+func (h *Host) handler(ctx context.Context, notify func(types.NamespacedName)) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
 		if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 			obj = gone.Obj
@@ -163,26 +163,31 @@ func (h *Host) handler(notify func(types.NamespacedName)) toolscache.ResourceEve
 			return
 		}
 
-		if t, ok := h.ownerOf(o); ok {
+		if t, ok := h.ownerOf(ctx, o); ok {
 			notify(t)
 		}
 	}
 
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    tell,
-		UpdateFunc: func(_, obj any) { tell(obj) },
+		AddFunc: tell,
+		UpdateFunc: func(before, after any) {
+			b, isObject := before.(client.Object)
+			if a, ok := after.(client.Object); ok && isObject && matters(b, a) {
+				tell(a)
+			}
+		},
 		DeleteFunc: tell,
 	}
 }
 
 // ownerOf is the Tenant that is named on the object, or on its namespace.
-func (h *Host) ownerOf(o client.Object) (types.NamespacedName, bool) {
+func (h *Host) ownerOf(ctx context.Context, o client.Object) (types.NamespacedName, bool) {
 	if t, ok := TenantOf(o); ok || o.GetNamespace() == "" {
 		return t, ok
 	}
 
 	ns := &corev1.Namespace{}
-	if err := h.Cached.Get(context.Background(), types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
+	if err := h.Cached.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
 		return types.NamespacedName{}, false
 	}
 
@@ -200,7 +205,7 @@ func (h *Host) wait(ctx context.Context) error {
 	select {
 	case <-h.ready:
 		return nil
-	case <-h.trouble.any:
+	case <-h.trouble.first:
 		return fmt.Errorf("%w: %w", ErrUnreachable, h.trouble.last())
 	case <-ctx.Done():
 		return fmt.Errorf("%w: its objects could not be listed within %s", ErrUnreachable, startWait)

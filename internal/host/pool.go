@@ -25,7 +25,7 @@ const startWait = 5 * time.Second
 
 // idle is how long a host stays that nobody asked for, such as one whose
 // credentials were replaced. It is made anew when it is asked for again.
-const idle = 10 * time.Minute
+const idle = time.Hour
 
 // Pool keeps one Host a cluster.
 type Pool struct {
@@ -113,14 +113,16 @@ func (p *Pool) known(key string) (*Host, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
+	e, ok := p.hosts[key]
+	if ok {
+		e.wanted = p.clock.Now()
+	}
+
 	p.dropIdle()
 
-	e, ok := p.hosts[key]
 	if !ok {
 		return nil, false
 	}
-
-	e.wanted = p.clock.Now()
 
 	return e.host, true
 }

@@ -14,11 +14,11 @@ import (
 type trouble struct {
 	mu  sync.Mutex
 	err error
-	// any is closed with the first error.
-	any chan struct{}
+	// first is closed with the first error.
+	first chan struct{}
 }
 
-func newTrouble() *trouble { return &trouble{any: make(chan struct{})} }
+func newTrouble() *trouble { return &trouble{first: make(chan struct{})} }
 
 // handle is a reflector's error handler. The reflector tries again by itself.
 func (t *trouble) handle(_ context.Context, _ *toolscache.Reflector, err error) {
@@ -26,7 +26,7 @@ func (t *trouble) handle(_ context.Context, _ *toolscache.Reflector, err error) 
 	defer t.mu.Unlock()
 
 	if t.err == nil {
-		close(t.any)
+		close(t.first)
 	}
 
 	t.err = err

@@ -39,9 +39,17 @@ var chartDefaults = map[string]any{"controlPlane": map[string]any{
 			},
 		},
 	},
+	"backingStore": map[string]any{"etcd": map[string]any{"deploy": map[string]any{
+		"enabled": false,
+		"statefulSet": map[string]any{
+			"highAvailability": map[string]any{"replicas": 1},
+			"persistence":      map[string]any{"volumeClaim": map[string]any{"enabled": true, "size": "5Gi"}},
+			"resources":        map[string]any{"requests": map[string]any{"cpu": "20m", "memory": "150Mi"}},
+		},
+	}}},
 	"statefulSet": map[string]any{
 		"highAvailability": map[string]any{"replicas": 1},
-		"persistence":      map[string]any{"volumeClaim": map[string]any{"size": "5Gi"}},
+		"persistence":      map[string]any{"volumeClaim": map[string]any{"enabled": "auto", "size": "5Gi"}},
 		"resources": map[string]any{
 			"limits":   map[string]any{"memory": "4Gi"},
 			"requests": map[string]any{"cpu": "200m", "memory": "256Mi"},
@@ -58,7 +66,26 @@ type (
 		ControlPlane controlPlane `json:"controlPlane"`
 	}
 	controlPlane struct {
-		CoreDNS     coreDNS     `json:"coredns"`
+		BackingStore backingStore `json:"backingStore"`
+		CoreDNS      coreDNS      `json:"coredns"`
+		StatefulSet  statefulSet  `json:"statefulSet"`
+	}
+	backingStore struct {
+		Database database `json:"database"`
+		Etcd     etcd     `json:"etcd"`
+	}
+	database struct {
+		External external `json:"external"`
+	}
+	etcd struct {
+		Deploy   deployedEtcd `json:"deploy"`
+		External external     `json:"external"`
+	}
+	external struct {
+		Enabled bool `json:"enabled"`
+	}
+	deployedEtcd struct {
+		Enabled     bool        `json:"enabled"`
 		StatefulSet statefulSet `json:"statefulSet"`
 	}
 	coreDNS struct {
@@ -81,12 +108,15 @@ type (
 		VolumeClaim volumeClaim `json:"volumeClaim"`
 	}
 	volumeClaim struct {
-		Size resource.Quantity `json:"size"`
+		// Enabled is a boolean, or the word auto.
+		Enabled any               `json:"enabled"`
+		Size    resource.Quantity `json:"size"`
 	}
 )
 
 // AllowanceFor is the allowance for a vCluster that is installed with these
-// values: its control plane and its CoreDNS. An error names the field.
+// values: its control plane, its etcd if it has one, and its CoreDNS. An error
+// names the field.
 func AllowanceFor(values map[string]any) (Allowance, error) {
 	raw, err := json.Marshal(vcluster.Merge(chartDefaults, values))
 	if err != nil {
@@ -100,13 +130,15 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 
 	a := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 
-	sts := v.ControlPlane.StatefulSet
-	if err := a.add("controlPlane.statefulSet.highAvailability.replicas", sts.HighAvailability.Replicas, sts.Resources); err != nil {
+	if err := a.addControlPlane(v.ControlPlane); err != nil {
 		return Allowance{}, err
 	}
 
-	for range a.Pods {
-		a.Storage.Add(sts.Persistence.VolumeClaim.Size)
+	if store := v.ControlPlane.BackingStore.Etcd.Deploy; store.Enabled {
+		hasVolume := store.StatefulSet.Persistence.VolumeClaim.Enabled != false
+		if err := a.addSet("controlPlane.backingStore.etcd.deploy.statefulSet", store.StatefulSet, hasVolume); err != nil {
+			return Allowance{}, err
+		}
 	}
 
 	if dns := v.ControlPlane.CoreDNS; dns.Enabled {
@@ -114,6 +146,35 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 	}
 
 	return a, nil
+}
+
+// addControlPlane adds the pods of the control plane. Without a volume of its own
+// it is a Deployment, whose update makes the new pod before it takes the old one
+// away.
+func (a *Allowance) addControlPlane(c controlPlane) error {
+	store := c.BackingStore
+	elsewhere := store.Etcd.Deploy.Enabled || store.Etcd.External.Enabled || store.Database.External.Enabled
+	claim := c.StatefulSet.Persistence.VolumeClaim.Enabled
+	hasVolume := claim == true || (claim != false && !elsewhere)
+
+	if err := a.addSet("controlPlane.statefulSet", c.StatefulSet, hasVolume); err != nil || hasVolume {
+		return err
+	}
+
+	return a.add("controlPlane.statefulSet", 1, c.StatefulSet.Resources)
+}
+
+// addSet adds the pods of a set and their volumes.
+func (a *Allowance) addSet(field string, s statefulSet, hasVolume bool) error {
+	if err := a.add(field+".highAvailability.replicas", s.HighAvailability.Replicas, s.Resources); err != nil || !hasVolume {
+		return err
+	}
+
+	for range s.HighAvailability.Replicas {
+		a.Storage.Add(s.Persistence.VolumeClaim.Size)
+	}
+
+	return nil
 }
 
 // wrongType names the field, where the decoder knows it.

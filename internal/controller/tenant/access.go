@@ -36,14 +36,18 @@ type access struct {
 	kubeconfig *vcluster.Kubeconfig
 	// err says why there is no way in.
 	err error
-	// published says that the Secret beside the Tenant holds kubeconfig.
+	// published says that the Secret beside the Tenant holds what vCluster exports.
 	published bool
 }
 
 // readAccess gets the exported kubeconfig, gives it an address that works from
 // outside the pod, and asks the tenant's API with it. The second error says
 // that something could not be found out.
-func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant) (access, error) {
+func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w workload) (access, error) {
+	if !w.found {
+		return access{}, nil
+	}
+
 	exported, err := e.exportedKubeconfig(ctx)
 	if errors.Is(err, errUnknown) {
 		return access{}, err
@@ -53,14 +57,24 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant) (access, 
 		return access{err: err}, nil //nolint:nilerr // That there is no way in is what was found out.
 	}
 
-	if err := e.probe(ctx, exported.RESTConfig()); err != nil {
-		return access{err: fmt.Errorf("the tenant's API at %s does not answer: %w", exported.Endpoint(), err)}, nil
+	var a access
+	if a.published, err = e.isPublished(ctx, t, exported); err != nil {
+		return access{}, err
 	}
 
-	a := access{kubeconfig: exported}
-	a.published, err = e.isPublished(ctx, t, exported)
+	if !w.ready {
+		a.err = errNotReady
+		return a, nil
+	}
 
-	return a, err
+	if err := e.probe(ctx, exported.RESTConfig()); err != nil {
+		a.err = fmt.Errorf("the tenant's API at %s cannot be used: %w", exported.Endpoint(), err)
+		return a, nil
+	}
+
+	a.kubeconfig = exported
+
+	return a, nil
 }
 
 // exportedKubeconfig is what vCluster exports, addressed from outside the pod.
@@ -168,6 +182,17 @@ func probeAPI(ctx context.Context, cfg *rest.Config) error {
 	}
 
 	_, err = c.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+
+	return steady(err)
+}
+
+// steady takes the local port out of a network error, which would make each
+// repetition of the same error another message.
+func steady(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		op.Source = nil
+	}
 
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
@@ -69,6 +70,10 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2
 	}
 
 	stage, err := e.change(ctx, t, f)
+	if isRace(err) {
+		return "", nil
+	}
+
 	if err != nil {
 		e.failures.add(t, stage, err, e.clock.Now())
 		return stage, err
@@ -77,6 +82,12 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2
 	e.failures.forget(t)
 
 	return "", nil
+}
+
+// isRace says that something changed between the look and the act. The next pass
+// looks again.
+func isRace(err error) bool {
+	return kerrors.IsConflict(err) || errors.Is(err, helm.ErrReleaseLocked) || errors.Is(err, helm.ErrReleaseChanged)
 }
 
 // change brings the boundary and the release to what is wanted. A refused change
@@ -127,32 +138,53 @@ func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
 }
 
 func (e *external) makeRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts, c *helm.Chart) error {
-	var err error
-
-	switch f.state {
-	case releaseInSync, releaseLocked:
+	if f.state == releaseInSync || f.state == releaseLocked {
 		return nil
-	case releaseAbsent:
-		_, err = e.helm.Install(ctx, e.names.release, c, f.desired.values)
-	case releaseStale:
+	}
+
+	if err := e.checkNamespace(ctx, t); err != nil {
+		return err
+	}
+
+	if f.state == releaseAbsent {
+		_, err := e.helm.Install(ctx, e.names.release, c, f.desired.values)
+		return err
+	}
+
+	if f.state == releaseStale {
 		if err := e.helm.Unlock(ctx, f.release); err != nil {
 			return fmt.Errorf("cannot unlock release %q: %w", e.names.release, err)
 		}
 
 		e.record.Event(t, event.Normal(reasonUnlocked, f.reason))
-
-		_, err = e.helm.Upgrade(ctx, e.names.release, c, f.desired.values)
-	case releaseDrifted:
-		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
-
-		_, err = e.helm.Upgrade(ctx, e.names.release, c, f.desired.values)
-	case releaseFailed, releaseOutOfSync:
-		_, err = e.helm.Upgrade(ctx, e.names.release, c, f.desired.values)
-	default:
-		err = fmt.Errorf("release state %q is not known", f.state)
 	}
 
-	return err
+	if _, err := e.helm.Upgrade(ctx, e.names.release, c, f.desired.values); err != nil {
+		return err
+	}
+
+	if f.state == releaseDrifted {
+		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
+	}
+
+	return nil
+}
+
+// checkNamespace makes sure, right before Helm writes into the namespace, that
+// it is still the Tenant's: what was seen of it may come from a cache.
+func (e *external) checkNamespace(ctx context.Context, t *v1alpha1.Tenant) error {
+	ns, err := e.liveNamespace(ctx, e.names.namespace)
+
+	switch {
+	case err != nil:
+		return err
+	case ns == nil || ns.GetDeletionTimestamp() != nil:
+		return fmt.Errorf("cannot install into namespace %q on the host cluster: someone deleted it", e.names.namespace)
+	case !owns(t, ns):
+		return foreignNamespace(t, ns)
+	default:
+		return nil
+	}
 }
 
 // reportFailure marks the stage that failed. A Tenant that works stays Ready
@@ -170,7 +202,7 @@ func (e *external) reportFailure(t *v1alpha1.Tenant, failed xpv2.ConditionType, 
 			reason = v1alpha1.ReasonConflict
 		}
 
-		if s.Status == corev1.ConditionTrue {
+		if s.Status == corev1.ConditionTrue && e.seen.workload.ready {
 			stages[i] = pendingChange(failed, err.Error())
 		} else {
 			stages[i] = notDone(failed, reason, err.Error())

@@ -19,6 +19,9 @@ import (
 // maxNamed is how many objects a message names.
 const maxNamed = 5
 
+// maxListed is how many objects of a kind are looked at for that.
+const maxListed = 50
+
 // remaining matches one kind in the text of the namespace controller's condition
 // NamespaceContentRemaining, such as "persistentvolumeclaims. has 1 resource instances".
 var remaining = regexp.MustCompile(`([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances`)
@@ -95,7 +98,7 @@ func (e *external) listResource(ctx context.Context, namespace string, r schema.
 	l := &metav1.PartialObjectMetadataList{}
 	l.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 
-	if err := e.live.List(ctx, l, client.InNamespace(namespace)); err != nil {
+	if err := e.live.List(ctx, l, client.InNamespace(namespace), client.Limit(maxListed)); err != nil {
 		return "", nil, err
 	}
 

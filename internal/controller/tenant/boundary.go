@@ -172,7 +172,7 @@ func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, wall co
 	in := metav1.ObjectMeta{Namespace: e.names.namespace, Name: wallName}
 
 	limits := &corev1.LimitRange{ObjectMeta: in}
-	if _, err := controllerutil.CreateOrUpdate(ctx, e.live, limits, func() error {
+	if _, err := controllerutil.CreateOrPatch(ctx, e.live, limits, func() error {
 		e.stamp(t, limits)
 		limits.Spec = quota.LimitRange()
 
@@ -182,7 +182,7 @@ func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, wall co
 	}
 
 	hard := &corev1.ResourceQuota{ObjectMeta: in}
-	if _, err := controllerutil.CreateOrUpdate(ctx, e.live, hard, func() error {
+	if _, err := controllerutil.CreateOrPatch(ctx, e.live, hard, func() error {
 		e.stamp(t, hard)
 		hard.Spec = wall
 

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -17,7 +18,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,6 +28,10 @@ import (
 
 // injectedKey stands for the cluster that the provider runs in.
 const injectedKey = "injected"
+
+// downloadWait is how long a pass waits for a chart. A slower download goes on
+// without it.
+const downloadWait = 10 * time.Second
 
 var errNotTenant = errors.New("not a Tenant")
 
@@ -118,10 +122,13 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 	e.defaults.imageRegistry = cfg.imageRegistry
 
 	if cfg.chart.Version != "" {
-		e.defaults.chartVersion = cfg.chart.Version
+		e.defaults.chartVersion, e.defaults.chartVersionFrom = cfg.chart.Version, "chart.version of "+cfg.name
 	}
 
 	e.chart = func(ctx context.Context, version string) (*helm.Chart, error) {
+		ctx, cancel := context.WithTimeout(ctx, downloadWait)
+		defer cancel()
+
 		ref, err := cfg.chartRef(ctx, c.kube, version)
 		if err != nil {
 			return nil, err
@@ -145,9 +152,7 @@ func (c *connector) host(ctx context.Context, cfg config) (*host.Host, error) {
 
 		sum := sha256.Sum256(raw)
 
-		return c.hosts.Get(ctx, hex.EncodeToString(sum[:]), func() (*rest.Config, error) {
-			return clientcmd.RESTConfigFromKubeConfig(raw)
-		})
+		return c.hosts.Get(ctx, hex.EncodeToString(sum[:]), func() (*rest.Config, error) { return host.ParseKubeconfig(raw) })
 	default:
 		return nil, fmt.Errorf("credentials.source %q is not supported: use InjectedIdentity or Secret", cfg.credentials.Source)
 	}

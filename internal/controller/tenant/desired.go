@@ -17,9 +17,11 @@ import (
 
 // defaults are what a Tenant gets that does not say otherwise.
 type defaults struct {
-	chartVersion  string
-	environment   string
-	imageRegistry string
+	chartVersion string
+	// chartVersionFrom says where chartVersion was set, for messages.
+	chartVersionFrom string
+	environment      string
+	imageRegistry    string
 }
 
 // desired is what the host should hold for a Tenant.
@@ -39,9 +41,14 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 		return desired{}, err
 	}
 
-	version, err := vcluster.ParseChartVersion(ptr.Deref(v.ChartVersion, d.chartVersion))
+	asked, from := d.chartVersion, d.chartVersionFrom
+	if v.ChartVersion != nil {
+		asked, from = *v.ChartVersion, "vcluster.chartVersion"
+	}
+
+	version, err := vcluster.ParseChartVersion(asked)
 	if err != nil {
-		return desired{}, err
+		return desired{}, fmt.Errorf("cannot use %s: %w", from, err)
 	}
 
 	out := desired{chartVersion: version.String()}

@@ -56,25 +56,15 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 	f.right = f.invalid == nil && e.isRight(t, f.boundary, f.desired.wall)
 
 	if f.boundary.namespace == nil {
-		f.state, f.reason = classify(nil, f.desired, workload{}, e.clock.Now())
+		f.state, f.reason = classify(nil, f.desired, "", e.clock.Now())
 		return f, nil
 	}
 
-	if err := e.gatherRelease(ctx, f); err != nil {
-		return nil, err
-	}
-
-	if !f.workload.ready {
-		f.access = access{err: errNotReady}
-		return f, nil
-	}
-
-	f.access, err = e.readAccess(ctx, t)
-
-	return f, err
+	return f, e.gatherRelease(ctx, t, f)
 }
 
-func (e *external) gatherRelease(ctx context.Context, f *facts) error {
+// gatherRelease finds out what Helm has installed and what works of it.
+func (e *external) gatherRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts) error {
 	r, err := e.helm.Get(ctx, e.names.release)
 	if err != nil && !errors.Is(err, helm.ErrReleaseNotFound) {
 		return fmt.Errorf("cannot read release %q: %w", e.names.release, err)
@@ -88,7 +78,18 @@ func (e *external) gatherRelease(ctx context.Context, f *facts) error {
 		return err
 	}
 
-	f.state, f.reason = classify(f.release, f.desired, f.workload, e.clock.Now())
+	if f.access, err = e.readAccess(ctx, t, f.workload); err != nil {
+		return err
+	}
+
+	var missing string
+	if f.access.kubeconfig == nil {
+		if missing, err = e.findMissing(ctx, f.release); err != nil {
+			return err
+		}
+	}
+
+	f.state, f.reason = classify(f.release, f.desired, missing, e.clock.Now())
 	if f.invalid != nil {
 		f.state, f.reason = releaseInvalid, f.invalid.Error()
 	}
@@ -166,6 +167,8 @@ func (f *facts) apiStage() xpv2.Condition {
 	ct := v1alpha1.TypeAPIReachable
 
 	switch {
+	case f.access.kubeconfig != nil && f.workload.rolling:
+		return pendingChange(ct, "the control plane is rolling out")
 	case f.access.kubeconfig != nil:
 		return done(ct)
 	case f.workload.trouble != "":

@@ -33,7 +33,12 @@ func cloudSpaceIDOf(o client.Object) []string {
 // foreignNamespace names the owner of a host namespace that is not the Tenant's.
 func foreignNamespace(t *v1alpha1.Tenant, ns *corev1.Namespace) error {
 	owner := "it was not made by this provider"
-	if o, ok := host.TenantOf(ns); ok {
+
+	switch o, ok := host.TenantOf(ns); {
+	case ok && o == client.ObjectKeyFromObject(t):
+		return fmt.Errorf("%w: namespace %q on the host cluster is left from an earlier Tenant of this name; to take it over set its label %s to %q, or delete it",
+			errConflict, ns.GetName(), v1alpha1.LabelTenantUID, t.GetUID())
+	case ok:
 		owner = fmt.Sprintf("it belongs to Tenant %q", o)
 	}
 
@@ -72,7 +77,10 @@ func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *co
 			continue
 		}
 
-		owner, _ := host.TenantOf(o)
+		owner, ok := host.TenantOf(o)
+		if !ok {
+			return fmt.Errorf("%w: cloudSpaceID %q is taken by namespace %q on the host cluster, which names no Tenant", errConflict, t.Spec.CloudSpaceID, o.GetName())
+		}
 
 		return takenID(t, owner.String())
 	}

@@ -28,6 +28,9 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 	}
 
 	e.seen = f
+	if f.settled() {
+		e.failures.forget(t)
+	}
 
 	// Nothing is there, and there is no point in trying to create it. Said from
 	// here and not from Create, whose error the runtime reports as Creating.
@@ -97,5 +100,11 @@ func (e *external) reportUnknown(t *v1alpha1.Tenant, err error) {
 	}
 
 	stage := notDone(v1alpha1.TypeBoundaryReady, reason, err.Error())
-	e.settle(t, summarize([]xpv2.Condition{stage}), stage)
+	s := summarize([]xpv2.Condition{stage})
+
+	if reason == v1alpha1.ReasonConflict {
+		e.settle(t, s, stage)
+	} else {
+		e.settle(t, s) // Which stage cannot be told, so that each stays as it was.
+	}
 }

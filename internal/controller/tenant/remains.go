@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -106,15 +107,33 @@ func (e *external) readClusterScoped(ctx context.Context) ([]client.Object, erro
 		}
 	}
 
-	synced := &schedulingv1.PriorityClassList{}
-	if err := e.live.List(ctx, synced, client.MatchingLabels{
-		vcluster.LabelSyncedBy: vcluster.ClusterSyncOwner(e.names.release, e.names.namespace),
-	}); err != nil {
+	synced, err := e.readSynced(ctx)
+
+	return append(out, synced...), err
+}
+
+// readSynced finds what the vCluster synced to the host outside its namespace.
+func (e *external) readSynced(ctx context.Context) ([]client.Object, error) {
+	of := client.MatchingLabels{vcluster.LabelSyncedBy: vcluster.ClusterSyncOwner(e.names.release, e.names.namespace)}
+
+	priorities := &schedulingv1.PriorityClassList{}
+	if err := e.live.List(ctx, priorities, of); err != nil {
 		return nil, fmt.Errorf("cannot list PriorityClasses on the host cluster: %w", err)
 	}
 
-	for i := range synced.Items {
-		out = append(out, &synced.Items[i])
+	classes := &storagev1.StorageClassList{}
+	if err := e.live.List(ctx, classes, of); err != nil {
+		return nil, fmt.Errorf("cannot list StorageClasses on the host cluster: %w", err)
+	}
+
+	out := make([]client.Object, 0, len(priorities.Items)+len(classes.Items))
+
+	for i := range priorities.Items {
+		out = append(out, &priorities.Items[i])
+	}
+
+	for i := range classes.Items {
+		out = append(out, &classes.Items[i])
 	}
 
 	return out, nil

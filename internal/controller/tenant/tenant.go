@@ -81,7 +81,11 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		record:   record,
 		clock:    clock.RealClock{},
 		failures: newFailures(),
-		defaults: defaults{chartVersion: o.ChartVersion, environment: o.Environment},
+		defaults: defaults{
+			chartVersion:     o.ChartVersion,
+			chartVersionFrom: "the provider's default chart version",
+			environment:      o.Environment,
+		},
 	}
 
 	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(featureOptions(o.Options),

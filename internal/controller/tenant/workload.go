@@ -22,6 +22,8 @@ type workload struct {
 	kind  string
 	name  string
 	ready bool
+	// rolling says that not all of it is of the newest revision yet.
+	rolling bool
 	// trouble says in words why it is not ready, as far as the host tells.
 	trouble string
 }
@@ -57,7 +59,13 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (workl
 	for i := range sets.Items {
 		s := &sets.Items[i]
 		if s.GetName() == e.names.release {
-			return workload{found: true, kind: "StatefulSet", name: s.GetName(), ready: s.Status.ReadyReplicas > 0}, nil
+			return workload{
+				found:   true,
+				kind:    "StatefulSet",
+				name:    s.GetName(),
+				ready:   s.Status.ReadyReplicas > 0,
+				rolling: s.Status.ObservedGeneration < s.GetGeneration() || s.Status.UpdatedReplicas < s.Status.Replicas,
+			}, nil
 		}
 	}
 
@@ -69,7 +77,13 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (workl
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
 		if d.GetName() == e.names.release {
-			return workload{found: true, kind: "Deployment", name: d.GetName(), ready: d.Status.ReadyReplicas > 0}, nil
+			return workload{
+				found:   true,
+				kind:    "Deployment",
+				name:    d.GetName(),
+				ready:   d.Status.ReadyReplicas > 0,
+				rolling: d.Status.ObservedGeneration < d.GetGeneration() || d.Status.UpdatedReplicas < d.Status.Replicas,
+			}, nil
 		}
 	}
 
@@ -140,7 +154,7 @@ func podTrouble(p *corev1.Pod) []string {
 
 	for _, s := range append(append([]corev1.ContainerStatus{}, p.Status.InitContainerStatuses...), p.Status.ContainerStatuses...) {
 		switch wait, last := s.State.Waiting, s.LastTerminationState.Terminated; {
-		case wait != nil && wait.Message != "":
+		case wait != nil && wait.Message != "" && last == nil:
 			out = append(out, fmt.Sprintf("pod %s, container %s: %s: %s", p.GetName(), s.Name, wait.Reason, wait.Message))
 		case last != nil && !s.Ready && last.ExitCode != 0:
 			out = append(out, fmt.Sprintf("pod %s, container %s ended with code %d (%s)", p.GetName(), s.Name, last.ExitCode, last.Reason))
