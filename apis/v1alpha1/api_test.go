@@ -35,15 +35,16 @@ func TestAPI(t *testing.T) {
 	}
 
 	for name, test := range map[string]func(*testing.T, client.Client){
-		"TenantManifest":    testTenantManifest,
-		"TenantDefaults":    testTenantDefaults,
-		"TenantAccepted":    testTenantAccepted,
-		"TenantRefused":     testTenantRefused,
-		"TenantImmutable":   testTenantImmutable,
-		"TenantStatus":      testTenantStatus,
-		"ProviderConfig":    testProviderConfig,
-		"ProviderConfigBad": testProviderConfigRefused,
-		"Usage":             testUsage,
+		"TenantManifest":       testTenantManifest,
+		"TenantDefaults":       testTenantDefaults,
+		"TenantAccepted":       testTenantAccepted,
+		"TenantRefused":        testTenantRefused,
+		"TenantImmutable":      testTenantImmutable,
+		"TenantStatus":         testTenantStatus,
+		"ProviderConfig":       testProviderConfig,
+		"ProviderConfigOrigin": testProviderConfigOrigin,
+		"ProviderConfigBad":    testProviderConfigRefused,
+		"Usage":                testUsage,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}

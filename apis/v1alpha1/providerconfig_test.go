@@ -27,6 +27,11 @@ func configs() map[string]*object {
 	}
 }
 
+// ownHost is a host cluster that a configuration brings its own credentials for.
+func ownHost() map[string]any {
+	return map[string]any{"source": "Secret", "secretRef": map[string]any{"name": "host", "key": "kubeconfig"}}
+}
+
 func testProviderConfig(t *testing.T, c client.Client) {
 	for kind, config := range configs() {
 		t.Run(kind, func(t *testing.T) {
@@ -37,10 +42,10 @@ func testProviderConfig(t *testing.T, c client.Client) {
 			}
 			equal(t, reason, got, "spec.credentials.source", "InjectedIdentity")
 
-			reason = "The chart may come from a registry or a repository of one's own."
+			reason = "Tenants may have defaults on any host."
 			for _, chart := range []map[string]any{
-				{"repository": "oci://10.89.0.1:5000/loft-sh/charts/vcluster", "version": "0.36.1", "plainHTTP": true},
-				{"repository": "https://charts.loft.sh/vcluster", "caBundle": "UEVN"},
+				{"version": "0.36.1"},
+				{"version": "v0.36.0-rc.1", "plainHTTP": false, "pullSecretRef": pullSecret(config)},
 			} {
 				got := with(t, config, "spec.chart", chart)
 				if err := c.Create(t.Context(), got, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
@@ -50,14 +55,59 @@ func testProviderConfig(t *testing.T, c client.Client) {
 		})
 	}
 
-	secret := map[string]any{"name": "host", "key": "kubeconfig"}
-	local := with(t, configs()["Namespaced"], "spec.credentials", map[string]any{"source": "Secret", "secretRef": secret})
+	local := with(t, configs()["Namespaced"], "spec.credentials", ownHost())
 	if err := c.Create(t.Context(), local, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
 		t.Errorf("A kubeconfig may lie in a Secret of the configuration's namespace.\nCreate(...): %v", err)
 	}
 	foreign := with(t, local, "spec.credentials.secretRef.namespace", "kube-system")
 	err := c.Create(t.Context(), foreign, client.DryRunAll, client.FieldValidation("Strict"))
 	refused(t, "A namespaced configuration may not read another namespace.", err, "spec.credentials.secretRef.namespace")
+}
+
+// pullSecret refers to a Secret as the configuration's kind does.
+func pullSecret(config *object) map[string]any {
+	if config.GetNamespace() == "" {
+		return map[string]any{"name": "registry", "namespace": "kubeopera-system"}
+	}
+	return map[string]any{"name": "registry"}
+}
+
+// Charts and images run with the rights of the host's credentials: who may
+// write in one namespace must not choose what runs with the provider's own.
+func testProviderConfigOrigin(t *testing.T, c client.Client) {
+	configs := configs()
+	onInjected := configs["Namespaced"]
+	onOwnHost := with(t, onInjected, "spec.credentials", ownHost())
+
+	for name, tc := range map[string]struct {
+		path  string
+		value any
+	}{
+		"Repository":    {"spec.chart", map[string]any{"repository": "oci://10.89.0.1:5000/loft-sh/charts/vcluster", "version": "0.36.1"}},
+		"PlainHTTP":     {"spec.chart", map[string]any{"plainHTTP": true}},
+		"CABundle":      {"spec.chart", map[string]any{"caBundle": "UEVN"}},
+		"ImageRegistry": {"spec.imageRegistry", "registry.example.org/mirror"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for reason, config := range map[string]*object{
+				"A ClusterProviderConfig says where charts and images come from.": configs["Cluster"],
+				"So does a ProviderConfig for a host cluster of its own.":         onOwnHost,
+			} {
+				if err := c.Create(t.Context(), with(t, config, tc.path, tc.value), client.DryRunAll, client.FieldValidation("Strict")); err != nil {
+					t.Errorf("%s\nCreate(...): %v", reason, err)
+				}
+			}
+
+			err := c.Create(t.Context(), with(t, onInjected, tc.path, tc.value), client.DryRunAll)
+			refused(t, "The provider's own cluster is none of a namespace's.", err,
+				"chart.repository, chart.plainHTTP, chart.caBundle and imageRegistry need credentials.source Secret", "set them in a ClusterProviderConfig")
+
+			kept := with(t, onOwnHost, tc.path, tc.value)
+			create(t, c, kept)
+			err = c.Update(t.Context(), with(t, kept, "spec.credentials", map[string]any{"source": "InjectedIdentity"}), client.DryRunAll)
+			refused(t, "Nor can a change of credentials bring them there.", err, "need credentials.source Secret")
+		})
+	}
 }
 
 func testProviderConfigRefused(t *testing.T, c client.Client) {
@@ -71,6 +121,9 @@ func testProviderConfigRefused(t *testing.T, c client.Client) {
 		"NoSecret":   {"A Secret must be named.", "spec.credentials.source", "Secret", []string{"credentials.secretRef is required when credentials.source is Secret"}},
 		"Repository": {"It names the chart too.", "spec.chart.repository", "https://charts.loft.sh", []string{"spec.chart.repository", "must be a URL with the chart's name"}},
 		"Scheme":     {"It says how to get there.", "spec.chart.repository", "ghcr.io/loft-sh/charts/vcluster", []string{"spec.chart.repository", "must be a URL with the chart's name"}},
+		"Range":      {"A range would change under the Tenants.", "spec.chart.version", "0.36.x", []string{"spec.chart.version", "chart.version must be an exact version, such as 0.36.1"}},
+		"Latest":     {"So would a name.", "spec.chart.version", "latest", []string{"spec.chart.version", "chart.version must be an exact version"}},
+		"Minor":      {"A minor version is not exact.", "spec.chart.version", "0.36", []string{"spec.chart.version", "chart.version must be an exact version"}},
 		"Spec":       {"It is required.", "spec", nil, []string{"spec", "Required"}},
 	}
 	for kind, config := range configs() {

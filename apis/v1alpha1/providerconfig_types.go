@@ -9,7 +9,10 @@ import (
 )
 
 // ProviderConfigSpec says on which host cluster Tenants live, and with what
-// defaults. Its Secrets lie in the namespace of the ProviderConfig.
+// defaults. Its Secrets lie in the namespace of the ProviderConfig. It may say
+// where charts and images come from only for a host cluster of its own.
+//
+// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.imageRegistry) || (has(self.chart) && (has(self.chart.repository) || has(self.chart.caBundle) || (has(self.chart.plainHTTP) && self.chart.plainHTTP))))",message="chart.repository, chart.plainHTTP, chart.caBundle and imageRegistry need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
 type ProviderConfigSpec struct {
 	// Credentials of the host cluster.
 	// +optional
@@ -86,17 +89,19 @@ type Chart struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https|http)://.+/.+$')",message="chart.repository must be a URL with the chart's name, such as oci://ghcr.io/loft-sh/charts/vcluster or https://charts.loft.sh/vcluster"
 	Repository string `json:"repository,omitempty"`
 
-	// Version that Tenants get who name none. Unset means the provider's default.
+	// Version that Tenants get who name none. Unset means the provider's
+	// default. A change upgrades all Tenants that name none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",message="chart.version must be an exact version, such as 0.36.1"
 	Version string `json:"version,omitempty"`
 
 	// PlainHTTP asks the registry by HTTP instead of HTTPS.
 	// +optional
 	PlainHTTP bool `json:"plainHTTP,omitempty"`
 
-	// CABundle holds the PEM certificates that the registry's certificate is
-	// checked against. Unset means the system's.
+	// CABundle holds PEM certificates that the registry's certificate is
+	// checked against, besides the system's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1048576
 	CABundle []byte `json:"caBundle,omitempty"`

@@ -78,6 +78,7 @@ func testTenantAccepted(t *testing.T, c client.Client) {
 			"controlPlane": map[string]any{"advanced": map[string]any{"list": []any{"a", int64(1), true, map[string]any{}}}},
 		}}},
 		"ConnectionSecret": {"Crossplane's own fields work.", "spec.writeConnectionSecretToRef", map[string]any{"name": "alice"}},
+		"ConfigLocal":      {"A configuration may lie beside the Tenant.", "spec.providerConfigRef", map[string]any{"kind": "ProviderConfig", "name": "default"}},
 		"ObserveOnly":      {"Crossplane's own fields work.", "spec.managementPolicies", []any{"Observe"}},
 	}
 	for name, tc := range cases {
@@ -117,6 +118,7 @@ func testTenantRefused(t *testing.T, c client.Client) {
 		"CloudSpaceDot":  {"It must be a label's value and a part of a name.", "spec.cloudSpaceID", "a..b", []string{"cloudSpaceID must be usable in a Secret name"}},
 		"CloudSpaceUp":   {"The name of a Secret is lower-case.", "spec.cloudSpaceID", "7E9D", []string{"cloudSpaceID must be usable in a Secret name"}},
 		"CloudSpaceLong": {"It must be a label's value.", "spec.cloudSpaceID", strings.Repeat("7", 64), []string{"spec.cloudSpaceID", "63"}},
+		"ConfigKind":     {"It could never be corrected.", "spec.providerConfigRef", map[string]any{"kind": "ClusterProviderconfig", "name": "default"}, []string{"providerConfigRef.kind must be ProviderConfig or ClusterProviderConfig"}},
 		"UnknownField":   {"A field that does not exist was meant to do something.", "spec.qouta", map[string]any{"cpu": "4"}, []string{"spec.qouta"}},
 		"PodsZero":       {"A CloudSpace without pods is none.", "spec.quota.pods", int64(0), []string{"spec.quota.pods", "1"}},
 		"PodsText":       {"A number is a number.", "spec.quota.pods", "ten", []string{"spec.quota.pods", "integer"}},

@@ -12,6 +12,7 @@ import (
 
 // TenantSpec is the CloudSpace that is wanted.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.providerConfigRef) || self.providerConfigRef.kind in ['ProviderConfig', 'ClusterProviderConfig']",message="providerConfigRef.kind must be ProviderConfig or ClusterProviderConfig"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.providerConfigRef) || (has(self.providerConfigRef) && self.providerConfigRef == oldSelf.providerConfigRef)",message="providerConfigRef is immutable, since a CloudSpace cannot move to another host cluster: delete the Tenant and create another"
 type TenantSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
@@ -106,7 +107,9 @@ type VClusterSpec struct {
 	Distro *Distro `json:"distro,omitempty"`
 
 	// ValuesOverrides are merged over the values that the provider makes for
-	// the vCluster chart. They must satisfy the chart's schema.
+	// the vCluster chart. They must satisfy the chart's schema. They are not
+	// restricted yet: whoever may set them can reach the rights of the provider on
+	// the host cluster. Let only platform people do so.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
@@ -181,10 +184,14 @@ const (
 const (
 	// LabelTenantID carries the Tenant's cloudSpaceID.
 	LabelTenantID = "kubeopera.io/tenant-id"
+	// LabelTenantName carries the Tenant's tenantName.
+	LabelTenantName = "kubeopera.io/tenant-name"
 	// LabelTenantUID carries the UID of the Tenant that owns the object.
 	LabelTenantUID = "kubeopera.io/tenant-uid"
 	// LabelUserID carries the Tenant's userID.
 	LabelUserID = "kubeopera.io/user-id"
+	// LabelEnvironment carries the platform's environment, such as production.
+	LabelEnvironment = "kubeopera.io/environment"
 	// LabelManagedBy is ManagedBy on everything that the Tenant controller makes.
 	LabelManagedBy = "kubeopera.io/managed-by"
 	// ManagedBy is the value of LabelManagedBy.

@@ -22,10 +22,10 @@ type flags struct {
 
 	VclusterChartVersion string `name:"vcluster-chart-version" default:"0.21.2" placeholder:"VERSION" help:"vCluster chart of Tenants that name none, 0.20 to 0.36 [${default}]."`
 	AdvisorImage         string `placeholder:"IMAGE" help:"Image of the App Advisor that runs in each CloudSpace."`
-	Environment          string `default:"production" placeholder:"NAME" help:"Environment that CloudSpaces are labelled with [${default}]."`
+	Environment          string `default:"production" placeholder:"NAME" help:"Environment that CloudSpaces are labelled with, empty for no label [${default}]."`
 
-	Poll             time.Duration `default:"1m" placeholder:"TIME" help:"How often a Ready Tenant is looked at [${default}]."`
-	Sync             time.Duration `short:"s" default:"1h" placeholder:"TIME" help:"How often everything in the caches is looked at again [${default}]."`
+	Poll             time.Duration `default:"1m" placeholder:"TIME" help:"How often a Ready Tenant is looked at, at least 5s [${default}]."`
+	Sync             time.Duration `short:"s" default:"1h" placeholder:"TIME" help:"How often everything in the caches is looked at again, at least 1m [${default}]."`
 	MaxReconcileRate int           `default:"10" placeholder:"N" help:"How many reconciles may start in a second, and run at once for a kind [${default}]."`
 
 	LeaderElection          bool   `short:"l" help:"Let only one of several replicas work."`

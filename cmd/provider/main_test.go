@@ -135,7 +135,7 @@ func TestRunRefuses(t *testing.T) {
 		"BadEnv":        {"The variable is named when the value came from it.", map[string]string{"POLL": "soon"}, nil, []string{"--poll", `POLL="soon"`}},
 		"BadNumber":     {"A number is a number.", map[string]string{"MAX_RECONCILE_RATE": "ten"}, nil, []string{"--max-reconcile-rate", "MAX_RECONCILE_RATE"}},
 		"BadBool":       {"Yes or no.", map[string]string{"LEADER_ELECTION": "maybe"}, nil, []string{"--leader-election", "LEADER_ELECTION"}},
-		"BadValue":      {"A value that the provider cannot work with.", map[string]string{"POLL": "0s"}, nil, []string{"--poll (POLL)", "above 0"}},
+		"BadValue":      {"A value that the provider cannot work with.", map[string]string{"POLL": "1s"}, nil, []string{"--poll (POLL)", `less than "5s"`}},
 		"UnknownFlag":   {"A flag that is none, without the secret that it was to set.", nil, []string{"--service-client-key=hunter2"}, []string{"--service-client-key"}},
 		"SecretAlone":   {"The secret itself is not shown.", map[string]string{"SERVICE_CLIENT_SECRET": "hunter2"}, nil, []string{"--service-client-id (SERVICE_CLIENT_ID)"}},
 		"StrayArgument": {"An argument that belongs to nothing.", nil, []string{"start"}, []string{"start"}},

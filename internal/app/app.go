@@ -36,6 +36,10 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 
+	charts, err := helm.NewChartCache(c.ChartCache)
+	if err != nil {
+		return fmt.Errorf("%s: %w; %s", setting("chart-cache"), err, writableFolder)
+	}
 	cluster, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster; run in a pod of one or set KUBECONFIG: %w", err)
@@ -47,7 +51,7 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := addControllers(mgr, c, log); err != nil {
+	if err := addControllers(mgr, c, charts, log); err != nil {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {
@@ -56,11 +60,7 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 	return nil
 }
 
-func addControllers(mgr ctrl.Manager, c Config, log logr.Logger) error {
-	charts, err := helm.NewChartCache(c.ChartCache)
-	if err != nil {
-		return fmt.Errorf("cannot open the chart cache: %w", err)
-	}
+func addControllers(mgr ctrl.Manager, c Config, charts *helm.ChartCache, log logr.Logger) error {
 	states := statemetrics.NewMRStateMetrics()
 	recorder := managed.NewMRMetricRecorder()
 	if err := register(slices.Concat(helm.Collectors(), host.Collectors(), []prometheus.Collector{states, recorder})); err != nil {

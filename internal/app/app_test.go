@@ -86,6 +86,24 @@ func TestCheckCRDs(t *testing.T) {
 	}
 }
 
+func TestRunNeedsChartCache(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := valid(t)
+	c.ChartCache = filepath.Join(file, "charts")
+	err := Run(t.Context(), c, NewLogger(t.Output(), false))
+	if err == nil {
+		t.Fatal("Run(...): want an error")
+	}
+	for _, want := range []string{"--chart-cache (CHART_CACHE)", c.ChartCache, "set it to a folder that the provider may write to"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Charts that cannot be kept are found before the cluster is asked for.\nRun(...): want %q, got %v", want, err)
+		}
+	}
+}
+
 // informers are caches of which GetInformer is all that is called.
 type informers struct {
 	cache.Informers

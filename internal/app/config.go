@@ -6,20 +6,29 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-// maxRate bounds MaxReconcileRate: each of so many workers takes memory.
-const maxRate = 1000
+const (
+	// maxRate bounds MaxReconcileRate: each of so many workers takes memory.
+	maxRate = 1000
+	// minPoll and minSync bound Poll and Sync: each Tenant that is looked at
+	// costs requests to its host and to its own API.
+	minPoll = 5 * time.Second
+	minSync = time.Minute
+
+	writableFolder = "set it to a folder that the provider may write to"
+)
 
 // Config is everything that an administrator can set.
 type Config struct {
@@ -33,12 +42,12 @@ type Config struct {
 	// both are set or none.
 	ClientID     string
 	ClientSecret Secret
-	// Environment that CloudSpaces are labelled with.
+	// Environment that CloudSpaces are labelled with. Empty means no label.
 	Environment string
 
-	// Poll is how often a Ready Tenant is looked at.
+	// Poll is how often a Ready Tenant is looked at, at least 5s.
 	Poll time.Duration
-	// Sync is how often everything in the caches is looked at again.
+	// Sync is how often everything in the caches is looked at again, at least 1m.
 	Sync time.Duration
 	// MaxReconcileRate is how many reconciles may start in a second, and how
 	// many of one kind may run at once.
@@ -71,8 +80,7 @@ func (Secret) GoString() string { return "[hidden]" }
 func (Secret) MarshalText() ([]byte, error) { return []byte("[hidden]"), nil }
 
 // Validate finds the first value that the provider cannot work with. The error
-// is one line that names the setting and what to set it to. The chart cache's
-// folder is made when it is missing.
+// is one line that names the setting and what to set it to. It changes nothing.
 func (c Config) Validate() error {
 	checks := []struct {
 		flag  string
@@ -84,8 +92,8 @@ func (c Config) Validate() error {
 		{"service-client-id", func() error { return checkSet(c.ClientID, string(c.ClientSecret), "service-client-secret") }},
 		{"service-client-secret", func() error { return checkSet(string(c.ClientSecret), c.ClientID, "service-client-id") }},
 		{"environment", func() error { return checkLabelValue(c.Environment) }},
-		{"poll", func() error { return checkInterval(c.Poll, "1m") }},
-		{"sync", func() error { return checkInterval(c.Sync, "1h") }},
+		{"poll", func() error { return checkInterval(c.Poll, minPoll, "1m") }},
+		{"sync", func() error { return checkInterval(c.Sync, minSync, "1h") }},
 		{"max-reconcile-rate", func() error { return checkRate(c.MaxReconcileRate) }},
 		{"leader-election-namespace", func() error { return checkNamespace(c.LeaderElectionNamespace) }},
 		{"metrics-bind-address", func() error { return checkAddress(c.MetricsAddress) }},
@@ -156,15 +164,15 @@ func checkSet(value, other, otherFlag string) error {
 }
 
 func checkLabelValue(s string) error {
-	if s == "" || len(validation.IsValidLabelValue(s)) > 0 {
-		return fmt.Errorf("%q cannot be a label's value; set it to at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends, such as production", s)
+	if len(validation.IsValidLabelValue(s)) > 0 {
+		return fmt.Errorf("%q cannot be a label's value; set it to at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends, such as production, or leave it empty for no label", s)
 	}
 	return nil
 }
 
-func checkInterval(d time.Duration, example string) error {
-	if d <= 0 {
-		return fmt.Errorf("%q is not above 0; set it to a duration such as %s", d, example)
+func checkInterval(d, least time.Duration, example string) error {
+	if d < least {
+		return fmt.Errorf("%q is less than %q; set it to a duration such as %s", d, least, example)
 	}
 	return nil
 }
@@ -197,15 +205,19 @@ func checkAddress(s string) error {
 	return nil
 }
 
-// checkFolder makes the folder and proves that files can be written into it.
+// checkFolder finds a path that can never be a folder. Whether it can be written
+// to shows when the chart cache is opened.
 func checkFolder(dir string) error {
-	const remedy = "set it to a folder that the provider may write to"
-
 	if dir == "" {
-		return errors.New("empty; " + remedy)
+		return errors.New("empty; " + writableFolder)
 	}
-	if _, err := helm.NewChartCache(dir); err != nil {
-		return fmt.Errorf("%w; %s", err, remedy)
+	switch i, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w; %s", err, writableFolder)
+	case !i.IsDir():
+		return fmt.Errorf("%q is a file; %s", dir, writableFolder)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (c *client) Upgrade(ctx context.Context, name string, ch *Chart, values map
 		a := action.NewUpgrade(cfg)
 		a.Namespace = c.namespace
 		a.Timeout = c.hookTimeout
-		a.MaxHistory = MaxHistory
+		a.MaxHistory = maxHistory
 		a.ResetValues = true // or empty values would mean the old ones
 		a.DisableOpenAPIValidation = true
 		a.SkipSchemaValidation = true // apply did it

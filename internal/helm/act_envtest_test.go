@@ -228,7 +228,7 @@ func TestHistoryIsCapped(t *testing.T) {
 		if (err != nil) != (i%3 == 0) {
 			t.Fatalf("upgrade %d: %v", i, err)
 		}
-		if n := b.recordCount(); n > MaxHistory {
+		if n := b.recordCount(); n > maxHistory {
 			t.Fatalf("%d records after upgrade %d", n, i)
 		}
 	}
@@ -396,7 +396,7 @@ func TestMissingRights(t *testing.T) {
 // What Validate lets pass must fit, even if it does not compress.
 func TestLargestValuesFit(t *testing.T) {
 	b := newBed(t)
-	raw := make([]byte, MaxValuesBytes*3/4-100)
+	raw := make([]byte, maxValuesBytes*3/4-100)
 	_, err := rand.NewChaCha8([32]byte{1}).Read(raw)
 	b.must(err)
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: \"{{ .Release.Name }}\"}\ndata: {text: {{ .Values.text | b64enc | quote }}}\n"

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// MaxChartBytes is how large a packed chart may be.
-	MaxChartBytes = 10 << 20
+	// maxChartBytes is how large a packed chart may be.
+	maxChartBytes = 10 << 20
 
 	// downloadTimeout bounds one download, whoever waits for it.
 	downloadTimeout = 2 * time.Minute
@@ -69,10 +69,10 @@ func NewChartCache(dir string) (*ChartCache, error) {
 	return &ChartCache{dir: dir, parsed: lru.New(maxParsed)}, nil
 }
 
-// Get returns the chart that ref names. When ctx ends it returns; the download
-// goes on for the others that wait, and into the cache. Errors: ErrChartNotFound,
-// ErrChartInvalid, ErrRegistryUnreachable, ErrRegistryUnauthorized, or one that
-// names the field of ref that cannot be used.
+// Get returns the chart that ref names. When ctx ends it returns an error that
+// wraps that of ctx; the download goes on for the others that wait, and into the
+// cache. Other errors: ErrChartNotFound, ErrChartInvalid, ErrRegistryUnreachable,
+// ErrRegistryUnauthorized, or one that names the field of ref that cannot be used.
 func (c *ChartCache) Get(ctx context.Context, ref ChartRef) (*Chart, error) {
 	s, err := ref.resolve(ctx)
 	if err != nil {
@@ -82,7 +82,11 @@ func (c *ChartCache) Get(ctx context.Context, ref ChartRef) (*Chart, error) {
 	if ch := c.remembered(key); ch != nil {
 		return ch, nil
 	}
-	return share(ctx, &c.flights, key, downloadTimeout, func(ctx context.Context) (*Chart, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("cannot fetch chart %q: %w", s, err)
+	}
+	goesOn := fmt.Sprintf("chart %q is still being downloaded", s)
+	return share(ctx, &c.flights, key, downloadTimeout, goesOn, func(ctx context.Context) (*Chart, error) {
 		// Another flight may have landed since.
 		if ch := c.remembered(key); ch != nil {
 			return ch, nil

@@ -184,8 +184,9 @@ func TestGetOutlivesFirstCaller(t *testing.T) {
 	}()
 
 	cancel()
-	if err := <-firstErr; !errors.Is(err, context.Canceled) {
-		t.Errorf("the first caller should end with its context, got %v", err)
+	err := <-firstErr
+	if want := fmt.Sprintf("chart %q is still being downloaded", r.ref("app", "1.0.0")); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("the first caller should end with its context and %q, got %v", want, err)
 	}
 	close(proceed)
 	if err := <-secondErr; err != nil {
@@ -203,15 +204,15 @@ func TestGetIsolatesCredentials(t *testing.T) {
 	c := newCache(t)
 
 	mine := r.ref("app", "1.0.0")
-	mine.Credentials = Credentials{Username: testUser, Password: testPassword}
+	mine.Credentials = Credentials{DockerConfigJSON: dockerConfig(r.host(), testPassword)}
 	if _, err := c.Get(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
 
 	others := map[string]Credentials{
 		"none":          {},
-		"wrong":         {Username: testUser, Password: "guess"},
-		"for elsewhere": {DockerConfigJSON: dockerConfig("elsewhere.example.com")},
+		"wrong":         {DockerConfigJSON: dockerConfig(r.host(), "guess")},
+		"for elsewhere": {DockerConfigJSON: dockerConfig("elsewhere.example.com", testPassword)},
 	}
 	for name, cred := range others {
 		theirs := r.ref("app", "1.0.0")
@@ -222,7 +223,7 @@ func TestGetIsolatesCredentials(t *testing.T) {
 	}
 
 	// The same credential in another shape is the same.
-	mine.Credentials = Credentials{DockerConfigJSON: dockerConfig(r.host())}
+	mine.Credentials.DockerConfigJSON = fmt.Appendf(nil, `{"auths": {%q: {"username": %q, "password": %q}}}`, r.host(), testUser, testPassword)
 	if _, err := c.Get(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +342,8 @@ func TestGetAfterContext(t *testing.T) {
 	r := newRegistry(t, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newCache(t).Get(ctx, r.ref("app", "1.0.0")); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	ref := r.ref("app", "1.0.0")
+	if _, err := newCache(t).Get(ctx, ref); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), ref.String()) {
+		t.Errorf("an error of the context names the chart, got %v", err)
 	}
 }

@@ -42,9 +42,6 @@ func (c *Chart) Name() string { return c.helm.Metadata.Name }
 // Version is the chart's version, not that of the application in it.
 func (c *Chart) Version() string { return c.helm.Metadata.Version }
 
-// Defaults returns a copy of the chart's own values.
-func (c *Chart) Defaults() map[string]any { return MergeValues(c.helm.Values, nil) }
-
 // clone returns a chart that Helm may change, as it does while it resolves
 // subcharts. Files are shared: they are only read.
 func (c *Chart) clone() *chart.Chart { return cloneChart(c.helm) }
@@ -54,7 +51,7 @@ func cloneChart(in *chart.Chart) *chart.Chart {
 		Raw:       in.Raw,
 		Lock:      in.Lock,
 		Templates: in.Templates,
-		Values:    MergeValues(in.Values, nil),
+		Values:    deepCopyMap(in.Values),
 		Schema:    in.Schema,
 		Files:     in.Files,
 	}

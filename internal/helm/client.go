@@ -24,11 +24,15 @@ import (
 )
 
 const (
-	// HookTimeout bounds the wait for each hook of a chart.
-	HookTimeout = 20 * time.Second
+	// providerName is how the provider names itself to registries, and as the
+	// writer of objects to hosts.
+	providerName = "provider-kubeopera"
 
-	// MaxHistory is how many revisions of a release are kept.
-	MaxHistory = 5
+	// hookTimeout bounds the wait for each hook of a chart.
+	hookTimeout = 20 * time.Second
+
+	// maxHistory is how many revisions of a release are kept.
+	maxHistory = 5
 
 	// wrapUp is how long an action may go on writing its release record after
 	// its context has ended, so that it ends as failed and not as pending.
@@ -124,7 +128,7 @@ func (c *client) store(ctx context.Context, opts ...bindOption) *storage.Storage
 	d.Log = debug(ctx)
 	s := storage.Init(d)
 	s.Log = debug(ctx)
-	s.MaxHistory = MaxHistory
+	s.MaxHistory = maxHistory
 	return s
 }
 

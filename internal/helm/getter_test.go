@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -117,23 +118,23 @@ func TestShare(t *testing.T) {
 	first, cancel := context.WithCancel(t.Context())
 	errs := make(chan error, 1)
 	go func() {
-		_, err := share(first, &g, "k", time.Minute, fn)
+		_, err := share(first, &g, "k", time.Minute, "k goes on", fn)
 		errs <- err
 	}()
 	<-started
 	cancel()
-	if err := <-errs; !errors.Is(err, context.Canceled) {
-		t.Errorf("the first caller should end with its context, got %v", err)
+	if err := <-errs; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "k goes on") {
+		t.Errorf("the first caller should end with its context and say what goes on, got %v", err)
 	}
 	close(proceed)
-	if got, err := share(t.Context(), &g, "k", time.Minute, fn); err != nil || got != "done" {
+	if got, err := share(t.Context(), &g, "k", time.Minute, "k goes on", fn); err != nil || got != "done" {
 		t.Errorf("the work should outlive the first caller, got %q, %v", got, err)
 	}
 
-	if _, err := share(t.Context(), &g, "panic", time.Minute, func(context.Context) (string, error) { panic("x") }); err == nil {
+	if _, err := share(t.Context(), &g, "panic", time.Minute, "", func(context.Context) (string, error) { panic("x") }); err == nil {
 		t.Error("a panic should be an error")
 	}
-	_, err := share(t.Context(), &g, "slow", time.Nanosecond, func(ctx context.Context) (string, error) {
+	_, err := share(t.Context(), &g, "slow", time.Nanosecond, "", func(ctx context.Context) (string, error) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	})

@@ -33,9 +33,6 @@ const (
 
 	// discoveryTimeout bounds a look at which APIs a host serves.
 	discoveryTimeout = 30 * time.Second
-
-	// fieldManager is the name under which objects are written.
-	fieldManager = "provider-kubeopera"
 )
 
 // Host is one host cluster. What is known of its APIs is shared by all clients
@@ -58,7 +55,7 @@ type Host struct {
 	capsAt  time.Time
 }
 
-var nameFieldManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = fieldManager })
+var nameFieldManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = providerName })
 
 // NewHost returns the host cluster that cfg reaches. It makes no call to it.
 // cfg is copied and not changed.
@@ -114,7 +111,7 @@ func (h *Host) Client(namespace string) Client {
 func (h *Host) client(namespace string) *client {
 	return &client{
 		namespace:   namespace,
-		hookTimeout: HookTimeout,
+		hookTimeout: hookTimeout,
 		secrets:     h.core.Secrets(namespace),
 		records: func(ctx context.Context, name string) ([]metav1.ObjectMeta, error) {
 			l, err := h.metadata.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace).
@@ -145,7 +142,8 @@ func (h *Host) capabilities(ctx context.Context) (*chartutil.Capabilities, error
 		return caps.Copy(), nil
 	}
 
-	caps, err := share(ctx, &h.flights, "capabilities", discoveryTimeout, func(ctx context.Context) (*chartutil.Capabilities, error) {
+	const goesOn = "the host is still being asked for its APIs"
+	caps, err := share(ctx, &h.flights, "capabilities", discoveryTimeout, goesOn, func(ctx context.Context) (*chartutil.Capabilities, error) {
 		caps, err := h.discover(ctx)
 		if err != nil {
 			return nil, err

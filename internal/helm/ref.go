@@ -31,7 +31,7 @@ type ChartRef struct {
 	// once it is published.
 	Version string
 
-	// Credentials for the registry; none if empty.
+	// Credentials for the registry.
 	Credentials Credentials
 
 	// CABundle holds PEM certificates to trust besides those of the system.
@@ -42,11 +42,11 @@ type ChartRef struct {
 	PlainHTTP bool
 }
 
-// Credentials for a registry, as username and password or as the content of a
-// kubernetes.io/dockerconfigjson Secret. The former win.
+// Credentials for a registry.
 type Credentials struct {
-	Username, Password string
-	DockerConfigJSON   []byte
+	// DockerConfigJSON is what a Secret of type kubernetes.io/dockerconfigjson
+	// holds. Empty means no credentials.
+	DockerConfigJSON []byte
 }
 
 // String names the chart and its version without any secret.
@@ -99,9 +99,6 @@ func (r ChartRef) resolve(ctx context.Context) (*source, error) {
 
 // of returns the credential for one registry host.
 func (c Credentials) of(ctx context.Context, host string) (auth.Credential, error) {
-	if c.Username != "" || c.Password != "" {
-		return auth.Credential{Username: c.Username, Password: c.Password}, nil
-	}
 	if len(c.DockerConfigJSON) == 0 {
 		return auth.EmptyCredential, nil
 	}

@@ -27,8 +27,6 @@ const (
 
 	// connectTimeout bounds the steps to an answer, not the transfer.
 	connectTimeout = 15 * time.Second
-
-	userAgent = "provider-kubeopera"
 )
 
 // fetch downloads the packed chart.
@@ -58,7 +56,7 @@ func (s *source) fetchOCI(ctx context.Context, hc *http.Client) ([]byte, error) 
 	}
 	repo.PlainHTTP = s.PlainHTTP
 	client := &auth.Client{Client: hc, Cache: auth.NewCache(), Credential: auth.StaticCredential(s.url.Host, s.cred)}
-	client.SetUserAgent(userAgent)
+	client.SetUserAgent(providerName)
 	repo.Client = client
 
 	// A tag cannot hold the + of build metadata; by convention it is a _.
@@ -83,14 +81,14 @@ func (s *source) fetchOCI(ctx context.Context, hc *http.Client) ([]byte, error) 
 	if i < 0 {
 		return nil, fmt.Errorf("%w: it has no layer of type %s, so it is not a Helm chart", ErrChartInvalid, registry.ChartLayerMediaType)
 	}
-	if m.Layers[i].Size > MaxChartBytes {
+	if m.Layers[i].Size > maxChartBytes {
 		return nil, tooLarge(m.Layers[i].Size)
 	}
 	return content.FetchAll(ctx, repo, m.Layers[i])
 }
 
 func tooLarge(n int64) error {
-	return fmt.Errorf("%w: it is %s, the limit is %s", ErrChartInvalid, kib(int(n)), kib(MaxChartBytes))
+	return fmt.Errorf("%w: it is %s, the limit is %s", ErrChartInvalid, kib(int(n)), kib(maxChartBytes))
 }
 
 // httpClient trusts the CA bundle too. It is made for one download: charts are

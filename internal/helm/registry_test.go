@@ -117,8 +117,10 @@ func (r *testRegistry) ca() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw})
 }
 
-func dockerConfig(host string) []byte {
-	b64 := base64.StdEncoding.EncodeToString([]byte(testUser + ":" + testPassword))
+// dockerConfig holds testUser's password for host, and another one for another
+// host.
+func dockerConfig(host, password string) []byte {
+	b64 := base64.StdEncoding.EncodeToString([]byte(testUser + ":" + password))
 	return fmt.Appendf(nil, `{"auths": {"https://%s": {"auth": %q}, "other.example.com": {"username": "x", "password": "y"}}}`, host, b64)
 }
 
@@ -152,8 +154,8 @@ func TestGetFromRegistry(t *testing.T) {
 		return r
 	}
 	ca := func(reg *testRegistry) func(*ChartRef) { return func(r *ChartRef) { r.CABundle = reg.ca() } }
-	login := func(u, p string) func(*ChartRef) {
-		return func(r *ChartRef) { r.Credentials = Credentials{Username: u, Password: p} }
+	login := func(password string) func(*ChartRef) {
+		return func(r *ChartRef) { r.Credentials.DockerConfigJSON = dockerConfig(private.host(), password) }
 	}
 
 	cases := map[string]struct {
@@ -165,13 +167,7 @@ func TestGetFromRegistry(t *testing.T) {
 		"PlainHTTP":     {reason: "plain HTTP works when asked for", ref: plain.ref("app", "1.2.3")},
 		"BuildMetadata": {reason: "a + in the version becomes a _ in the tag", ref: plain.ref("app", "1.2.3+build.5")},
 		"PrivateCA":     {reason: "a private CA works", ref: with(secure.ref("app", "1.2.3"), ca(secure))},
-		"Password":      {reason: "username and password work", ref: with(private.ref("app", "1.2.3"), ca(private), login(testUser, testPassword))},
-		"DockerConfig": {
-			reason: "a dockerconfigjson works, with a scheme in its key as well",
-			ref: with(private.ref("app", "1.2.3"), ca(private), func(r *ChartRef) {
-				r.Credentials = Credentials{DockerConfigJSON: dockerConfig(private.host())}
-			}),
-		},
+		"Login":         {reason: "credentials work, with a scheme in their key as well", ref: with(private.ref("app", "1.2.3"), ca(private), login(testPassword))},
 		"UnknownVersion": {
 			reason: "an unknown version is named with its repository",
 			ref:    plain.ref("app", "9.9.9"), want: ErrChartNotFound, says: []string{"9.9.9", plain.host() + "/charts/app"},
@@ -204,7 +200,7 @@ func TestGetFromRegistry(t *testing.T) {
 		},
 		"WrongPassword": {
 			reason: "refused credentials say so",
-			ref:    with(private.ref("app", "1.2.3"), ca(private), login(testUser, "wrong")),
+			ref:    with(private.ref("app", "1.2.3"), ca(private), login("wrong")),
 			want:   ErrRegistryUnauthorized, says: []string{"configured credentials"},
 		},
 	}
@@ -303,7 +299,7 @@ func repositoryServer(t *testing.T, index func(self string) string, archives map
 func TestGetFromRepository(t *testing.T) {
 	t.Parallel()
 	good := archive(t, helmChart("app", "1.2.3"))
-	archives := map[string][]byte{"/stable/app.tgz": good, "/private/app.tgz": good, "/stable/huge.tgz": make([]byte, MaxChartBytes+1)}
+	archives := map[string][]byte{"/stable/app.tgz": good, "/private/app.tgz": good, "/stable/huge.tgz": make([]byte, maxChartBytes+1)}
 
 	// Another host that must not be sent credentials.
 	var leaked atomic.Bool
@@ -328,6 +324,8 @@ func TestGetFromRepository(t *testing.T) {
 			entry("1.2.8", other.URL+"/app.tgz", "")
 	}, archives)
 
+	login := Credentials{DockerConfigJSON: dockerConfig(s.Listener.Addr().String(), testPassword)}
+
 	cases := map[string]struct {
 		reason  string
 		version string
@@ -344,11 +342,11 @@ func TestGetFromRepository(t *testing.T) {
 		"FileURL":      {reason: "an index must not make the provider read files", version: "1.2.7", want: ErrChartInvalid},
 		"Credentials": {
 			reason: "credentials are sent; this archive is then refused for its version", version: "1.2.4",
-			cred: Credentials{Username: testUser, Password: testPassword}, want: ErrChartInvalid, says: `version "1.2.3"`,
+			cred: login, want: ErrChartInvalid, says: `version "1.2.3"`,
 		},
 		"OtherHost": {
 			reason: "credentials stay with their host", version: "1.2.8",
-			cred: Credentials{Username: testUser, Password: testPassword}, want: ErrChartInvalid, says: `version "1.2.3"`,
+			cred: login, want: ErrChartInvalid, says: `version "1.2.3"`,
 		},
 	}
 	for name, tc := range cases {

@@ -42,7 +42,7 @@ func (s *source) fetchHTTP(ctx context.Context, hc *http.Client) ([]byte, error)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
 			return nil, fmt.Errorf("%w: the index of its repository gives the unusable address %q", ErrChartInvalid, v.URLs[0])
 		}
-		archive, err := s.download(ctx, hc, u, MaxChartBytes)
+		archive, err := s.download(ctx, hc, u, maxChartBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (s *source) download(ctx context.Context, hc *http.Client, u *url.URL, limi
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("User-Agent", providerName)
 	// The index may point anywhere; the credentials are for one host.
 	if s.cred != auth.EmptyCredential && u.Host == s.url.Host && u.Scheme == s.url.Scheme {
 		req.SetBasicAuth(s.cred.Username, s.cred.Password)

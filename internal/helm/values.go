@@ -10,11 +10,11 @@ import (
 	"reflect"
 )
 
-// MaxValuesBytes is how much JSON the values of a release may be. A release is
+// maxValuesBytes is how much JSON the values of a release may be. A release is
 // stored in one Secret, which holds 1 MiB. Values that do not compress are in
 // it twice, as values and rendered into the manifest, and both are stored as
 // base64 of gzip: a quarter of the Secret leaves room for that and the chart.
-const MaxValuesBytes = 256 << 10
+const maxValuesBytes = 256 << 10
 
 // ValuesEqual says whether a and b mean the same to Helm: numbers compare by
 // value and not by Go type, keys have no order, and a nil map at the top is an
@@ -26,21 +26,10 @@ func ValuesEqual(a, b map[string]any) bool {
 	return errA == nil && errB == nil && reflect.DeepEqual(ca, cb)
 }
 
-// MergeValues returns base with override laid over it: tables are merged,
-// everything else is replaced. A null in override stays in the result, where it
-// deletes the chart's default too. Neither argument is changed or shared.
-func MergeValues(base, override map[string]any) map[string]any {
-	out := make(map[string]any, len(base)+len(override))
-	for k, v := range base {
-		out[k] = deepCopy(v)
-	}
-	for k, v := range override {
-		o, isTable := v.(map[string]any)
-		b, wasTable := out[k].(map[string]any)
-		if isTable && wasTable {
-			out[k] = MergeValues(b, o)
-			continue
-		}
+// deepCopyMap returns a copy that shares nothing with in. It is never nil.
+func deepCopyMap(in map[string]any) map[string]any {
+	out := make(map[string]any, len(in))
+	for k, v := range in {
 		out[k] = deepCopy(v)
 	}
 	return out
@@ -49,10 +38,7 @@ func MergeValues(base, override map[string]any) map[string]any {
 func deepCopy(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		if v == nil {
-			return nil
-		}
-		return MergeValues(v, nil)
+		return deepCopyMap(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -72,9 +58,9 @@ func copyValues(values map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: they are not JSON: %w", ErrValuesRefused, err)
 	}
-	if len(raw) > MaxValuesBytes {
+	if len(raw) > maxValuesBytes {
 		return nil, fmt.Errorf("%w: they are %s of JSON, the limit is %s so that the release fits into a Secret: shorten the overrides",
-			ErrValuesRefused, kib(len(raw)), kib(MaxValuesBytes))
+			ErrValuesRefused, kib(len(raw)), kib(maxValuesBytes))
 	}
 	out := map[string]any{}
 	if err := json.Unmarshal(raw, &out); err != nil {

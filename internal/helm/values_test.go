@@ -11,8 +11,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestValuesEqual(t *testing.T) {
@@ -66,57 +64,6 @@ func TestValuesEqualInAnyOrder(t *testing.T) {
 		if !ValuesEqual(want, got) {
 			t.Fatalf("the order %v makes a difference", keys)
 		}
-	}
-}
-
-func TestMergeValues(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason               string
-		base, override, want map[string]any
-	}{
-		"Deep": {
-			reason:   "tables are merged, other things replaced",
-			base:     map[string]any{"a": map[string]any{"x": 1, "y": []any{1, 2}}, "b": 1},
-			override: map[string]any{"a": map[string]any{"y": []any{3}, "z": 2}},
-			want:     map[string]any{"a": map[string]any{"x": 1, "y": []any{3}, "z": 2}, "b": 1},
-		},
-		"Null": {
-			reason:   "null is kept, so that it deletes the chart's default as well",
-			base:     map[string]any{"a": map[string]any{"x": 1}},
-			override: map[string]any{"a": nil},
-			want:     map[string]any{"a": nil},
-		},
-		"TableOverScalar": {
-			reason:   "the override decides the kind",
-			base:     map[string]any{"a": 1},
-			override: map[string]any{"a": map[string]any{"x": 1}},
-			want:     map[string]any{"a": map[string]any{"x": 1}},
-		},
-		"ScalarOverTable": {
-			reason:   "the override decides the kind",
-			base:     map[string]any{"a": map[string]any{"x": 1}},
-			override: map[string]any{"a": false},
-			want:     map[string]any{"a": false},
-		},
-		"Nil": {reason: "nothing over nothing is an empty table", want: map[string]any{}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			base, override := fmt.Sprint(tc.base), fmt.Sprint(tc.override)
-			got := MergeValues(tc.base, tc.override)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-			for _, v := range got {
-				if m, ok := v.(map[string]any); ok {
-					m["new"] = true
-				}
-			}
-			if fmt.Sprint(tc.base) != base || fmt.Sprint(tc.override) != override {
-				t.Errorf("%s: an argument was changed or shared", tc.reason)
-			}
-		})
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // ErrImmutableValue says that a change must not reach Helm, because vCluster or the host refuses it or
@@ -112,7 +114,7 @@ func distroChanges(running, wanted map[string]any, to ChartVersion) []change {
 	}
 
 	remedy := remedyNewTenant
-	if before == DistroK3s && !to.HasDistro(DistroK3s) {
+	if before == v1alpha1.DistroK3s && !to.hasDistro(v1alpha1.DistroK3s) {
 		remedy = remedyNoK3s
 	}
 
@@ -120,16 +122,16 @@ func distroChanges(running, wanted map[string]any, to ChartVersion) []change {
 }
 
 // effectiveDistro is the distribution that values lead to. The chart takes k8s when none is switched on.
-func effectiveDistro(values map[string]any) Distro {
+func effectiveDistro(values map[string]any) v1alpha1.Distro {
 	if on := enabledDistros(values); len(on) > 0 {
-		return Distro(on[0])
+		return v1alpha1.Distro(on[0])
 	}
 
-	return DistroK8s
+	return v1alpha1.DistroK8s
 }
 
 // kubernetesChanges finds an older minor version of Kubernetes where both sides name one.
-func kubernetesChanges(running, wanted map[string]any, distro Distro) []change {
+func kubernetesChanges(running, wanted map[string]any, distro v1alpha1.Distro) []change {
 	field, before := kubernetesVersion(running, distro)
 	_, after := kubernetesVersion(wanted, distro)
 
@@ -141,7 +143,7 @@ func kubernetesChanges(running, wanted map[string]any, distro Distro) []change {
 }
 
 // kubernetesVersion is the version that values name and the field that names it, or nil.
-func kubernetesVersion(values map[string]any, distro Distro) (string, *semver.Version) {
+func kubernetesVersion(values map[string]any, distro v1alpha1.Distro) (string, *semver.Version) {
 	for _, path := range [][]string{{"version"}, {"image", "tag"}} {
 		path = append([]string{"controlPlane", "distro", string(distro)}, path...)
 		named, _ := at(values, path...).(string)
@@ -204,14 +206,14 @@ const (
 var (
 	// claimFields end in the StatefulSet's volume claim template.
 	claimFields = []field{
-		{persistence + "volumeClaim.size", DefaultVolumeSize},
+		{persistence + "volumeClaim.size", defaultVolumeSize},
 		{persistence + "volumeClaim.storageClass", ""},
 		{persistence + "volumeClaim.accessModes", []any{"ReadWriteOnce"}},
 	}
 	// etcdClaimFields do the same for an etcd that the chart deploys.
 	etcdClaimFields = []field{
 		{etcdClaim + "enabled", true},
-		{etcdClaim + "size", DefaultVolumeSize},
+		{etcdClaim + "size", defaultVolumeSize},
 		{etcdClaim + "storageClass", ""},
 		{etcdClaim + "accessModes", []any{"ReadWriteOnce"}},
 	}

@@ -6,11 +6,9 @@ package vcluster
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -31,7 +29,6 @@ type Kubeconfig struct {
 	clientCert []byte
 	clientKey  []byte
 	token      string
-	expiry     time.Time
 }
 
 // ExportedKubeconfig parses the kubeconfig in the data of the Secret that vCluster exports. It is an
@@ -157,17 +154,9 @@ func (k *Kubeconfig) setUser(u *clientcmdapi.AuthInfo) error {
 	case !hasCert && u.Token == "":
 		return errors.New("it has neither client-certificate-data nor token")
 	case hasCert:
-		pair, err := tls.X509KeyPair(u.ClientCertificateData, u.ClientKeyData)
-		if err != nil {
+		if _, err := tls.X509KeyPair(u.ClientCertificateData, u.ClientKeyData); err != nil {
 			return errors.New("client-certificate-data and client-key-data are no PEM pair that belongs together")
 		}
-
-		leaf, err := x509.ParseCertificate(pair.Certificate[0])
-		if err != nil {
-			return errors.New("client-certificate-data holds no certificate")
-		}
-
-		k.expiry = leaf.NotAfter
 	}
 
 	k.clientCert, k.clientKey, k.token = u.ClientCertificateData, u.ClientKeyData, u.Token
@@ -265,16 +254,6 @@ func (k *Kubeconfig) Endpoint() string {
 	return k.server.String()
 }
 
-// ServerName is the name that the server's certificate must cover: the host of the endpoint, without a
-// port, unless another one was asked for.
-func (k *Kubeconfig) ServerName() string {
-	if k.serverName != "" {
-		return k.serverName
-	}
-
-	return k.server.Hostname()
-}
-
 // CA is the certificate of the cluster's CA, PEM.
 func (k *Kubeconfig) CA() []byte {
 	return bytes.Clone(k.ca)
@@ -288,9 +267,4 @@ func (k *Kubeconfig) ClientCert() []byte {
 // ClientKey is the key of ClientCert, PEM.
 func (k *Kubeconfig) ClientKey() []byte {
 	return bytes.Clone(k.clientKey)
-}
-
-// ClientCertExpiry is when the user's certificate ends. It is zero for a user with a token.
-func (k *Kubeconfig) ClientCertExpiry() time.Time {
-	return k.expiry
 }

@@ -6,20 +6,11 @@ package vcluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strconv"
 	"strings"
 )
 
-const (
-	// KeyConfig is the key of the exported Secret that holds the kubeconfig.
-	KeyConfig = "config"
-	// KeyCA is the key of the exported Secret that holds the CA certificate, PEM.
-	KeyCA = "certificate-authority"
-	// KeyClientCert is the key of the exported Secret that holds the client certificate, PEM.
-	KeyClientCert = "client-certificate"
-	// KeyClientKey is the key of the exported Secret that holds the client key, PEM.
-	KeyClientKey = "client-key"
-)
+// KeyConfig is the key of the exported Secret that holds the kubeconfig.
+const KeyConfig = "config"
 
 const (
 	// LabelApp is the label that the chart puts on every object it makes, with the value AppName.
@@ -31,15 +22,6 @@ const (
 	// LabelSyncedBy marks what a virtual cluster syncs to the host. Its value is the release name on
 	// namespaced objects and ClusterSyncOwner on cluster-scoped ones.
 	LabelSyncedBy = "vcluster.loft.sh/managed-by"
-)
-
-const (
-	// LabelEnvironment carries the platform's environment, such as production.
-	LabelEnvironment = "kubeopera.io/environment"
-	// LabelTenantName carries the Tenant's tenantName.
-	LabelTenantName = "kubeopera.io/tenant-name"
-	// LabelTenantID carries the Tenant's cloudSpaceID.
-	LabelTenantID = "kubeopera.io/tenant-id"
 )
 
 // ServicePort is the port of the control plane's Service.
@@ -79,17 +61,6 @@ func ControlPlaneLabels(release string) map[string]string {
 // cluster domain, so that it resolves whatever that domain is.
 func ServiceHost(release, namespace string) string {
 	return release + "." + namespace + ".svc"
-}
-
-// ServiceURL is the control plane's address inside the host cluster.
-func ServiceURL(release, namespace string) string {
-	return "https://" + ServiceHost(release, namespace) + ":" + strconv.Itoa(ServicePort)
-}
-
-// DataClaimName is the name of the volume claim of the control plane's first pod. It exists only when
-// the control plane is a StatefulSet.
-func DataClaimName(release string) string {
-	return "data-" + release + "-0"
 }
 
 // ClusterRoleNames are the names of the ClusterRoles that a release may own. The ClusterRoleBindings

@@ -23,9 +23,7 @@ func TestNames(t *testing.T) {
 		"namespace":        {"the host namespace", HostNamespace("alice-default"), "vcluster-alice-default"},
 		"published Secret": {"made from the cloudSpaceID", KubeconfigSecretName("7e9d"), "tenant-7e9d-kubeconfig"},
 		"exported Secret":  {"vCluster prefixes the release once more", ExportedSecretName("vc-alice"), "vc-vc-alice"},
-		"claim":            {"volume, StatefulSet, ordinal", DataClaimName("vc-alice"), "data-vc-alice-0"},
 		"service host":     {"without the cluster domain", ServiceHost("vc-a", "vcluster-a"), "vc-a.vcluster-a.svc"},
-		"service URL":      {"with the Service's port", ServiceURL("vc-a", "vcluster-a"), "https://vc-a.vcluster-a.svc:443"},
 		"control plane": {
 			"the labels of the chart's templates", ControlPlaneLabels("vc-a"),
 			map[string]string{"app": "vcluster", "release": "vc-a"},
@@ -61,7 +59,7 @@ func TestNamesOfTheLongestTenant(t *testing.T) {
 		t.Errorf("role names are cut at 63 as the templates cut them: -want, +got:\n%s", diff)
 	}
 
-	for _, name := range []string{release, namespace, DataClaimName(release), ExportedSecretName(release)} {
+	for _, name := range []string{release, namespace, ExportedSecretName(release)} {
 		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
 			t.Errorf("name %q of a valid tenant: %v", name, wrong)
 		}

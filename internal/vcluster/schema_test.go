@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // schemaFolderEnv names the folder with the published schemas. Without it they are looked for in the
@@ -50,10 +52,9 @@ var schemaSpecs = map[string]func(*Spec){
 	"plain":      func(*Spec) {},
 	"kubernetes": func(s *Spec) { s.KubernetesVersion = "1.31.4" },
 	"registry":   func(s *Spec) { s.ImageRegistry = "registry.example.com/mirror" },
-	"volume":     func(s *Spec) { s.VolumeSize = "20Gi" },
 	"bare":       func(s *Spec) { s.Environment = "" },
 	"all": func(s *Spec) {
-		s.KubernetesVersion, s.ImageRegistry, s.VolumeSize = "v1.31.4", "registry.example.com", "1Gi"
+		s.KubernetesVersion, s.ImageRegistry = "v1.31.4", "registry.example.com"
 		s.Overrides = nested("controlPlane.proxy.extraSANs", []any{"alice.example.com"})
 	},
 }
@@ -62,7 +63,7 @@ func TestValuesSatisfyTheSchemas(t *testing.T) {
 	t.Parallel()
 
 	for chart, schemas := range chartSchemas {
-		for _, distro := range []Distro{"", DistroK3s, DistroK8s} {
+		for _, distro := range []v1alpha1.Distro{"", v1alpha1.DistroK3s, v1alpha1.DistroK8s} {
 			for name, change := range schemaSpecs {
 				for _, schema := range schemas {
 					if !offers(t, chart, schema, distro) {
@@ -93,7 +94,7 @@ func TestValuesSatisfyTheSchemas(t *testing.T) {
 }
 
 // offers says whether a chart, and the schema that stands for it, both have the distribution.
-func offers(t *testing.T, chart, schema string, distro Distro) bool {
+func offers(t *testing.T, chart, schema string, distro v1alpha1.Distro) bool {
 	t.Helper()
 
 	for i, version := range []string{chart, schema} {
@@ -103,10 +104,10 @@ func offers(t *testing.T, chart, schema string, distro Distro) bool {
 		}
 
 		if i == 0 && distro == "" {
-			distro = v.DefaultDistro()
+			distro = v.defaultDistro()
 		}
 
-		if !v.HasDistro(distro) {
+		if !v.hasDistro(distro) {
 			return false
 		}
 	}
@@ -141,6 +142,10 @@ func TestSchemasRefuse(t *testing.T) {
 		"readiness threshold": {
 			"not yet in 0.21", "controlPlane.statefulSet.probes.readinessProbe.failureThreshold", int64(1),
 			[]string{"0.20.4", "0.21.2"}, []string{"0.30.4", "0.33.4", "0.34.0", "0.36.1"},
+		},
+		"controller manager": {
+			"each schema has its arguments", "controlPlane.distro.k8s.controllerManager.extraArgs", []any{"--v=2"},
+			nil, []string{"0.20.4", "0.21.2", "0.30.4", "0.33.4", "0.34.0", "0.36.1"},
 		},
 		"values of 0.19": {
 			"another layout", "syncer.extraArgs", []any{},

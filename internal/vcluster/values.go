@@ -9,16 +9,17 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 const (
 	// ImageRepository is the open-source build of vCluster, without its registry.
 	ImageRepository = "loft-sh/vcluster-oss"
-	// DefaultVolumeSize is the chart's default size of the control plane's volume. It is written out,
+	// defaultVolumeSize is the chart's default size of the control plane's volume. It is written out,
 	// because a default that changed with the chart would change a volume that cannot be changed.
-	DefaultVolumeSize = "5Gi"
+	defaultVolumeSize = "5Gi"
 )
 
 // The probes ask every second. The thresholds keep the time that the chart's defaults allow in all: 300
@@ -43,15 +44,13 @@ type Spec struct {
 	CloudSpaceID string
 	// Environment is the platform's environment. Empty makes no label.
 	Environment string
-	// Distro is the Kubernetes distribution. Empty means the chart version's DefaultDistro.
-	Distro Distro
+	// Distro is the Kubernetes distribution. Empty means k3s as long as the chart offers it, then k8s.
+	Distro v1alpha1.Distro
 	// KubernetesVersion is a full Kubernetes version such as 1.31.4. Empty means the chart's default.
 	KubernetesVersion string
 	// ImageRegistry is the registry, with an optional path, that holds every image that vCluster needs.
 	// Empty means the images' own registries.
 	ImageRegistry string
-	// VolumeSize is the size of the control plane's volume, a quantity. Empty means DefaultVolumeSize.
-	VolumeSize string
 	// Overrides are values that win over the provider's own; Merge says how.
 	Overrides map[string]any
 }
@@ -84,6 +83,7 @@ func Values(s Spec) (map[string]any, error) {
 	}
 
 	keepOwnSANs(values, s.TenantName)
+	keepOwnArgs(values)
 
 	return values, nil
 }
@@ -125,15 +125,10 @@ func statefulSet(version ChartVersion, s Spec) (map[string]any, error) {
 		return nil, err
 	}
 
-	size, err := volumeSize(s.VolumeSize)
-	if err != nil {
-		return nil, err
-	}
-
 	out := map[string]any{
 		"image":       map[string]any{"repository": ImageRepository},
 		"labels":      labels,
-		"persistence": map[string]any{"volumeClaim": map[string]any{"size": size}},
+		"persistence": map[string]any{"volumeClaim": map[string]any{"size": defaultVolumeSize}},
 		"pods":        map[string]any{"labels": copyMap(labels)},
 		"resources": map[string]any{
 			"limits":   map[string]any{"cpu": "2", "memory": "4Gi"},
@@ -162,9 +157,9 @@ func ownLabels(s Spec) (map[string]any, error) {
 	}
 
 	fields := []struct{ field, label, value string }{
-		{"tenantName", LabelTenantName, s.TenantName},
-		{"cloudSpaceID", LabelTenantID, s.CloudSpaceID},
-		{"the provider's ENVIRONMENT", LabelEnvironment, s.Environment},
+		{"tenantName", v1alpha1.LabelTenantName, s.TenantName},
+		{"cloudSpaceID", v1alpha1.LabelTenantID, s.CloudSpaceID},
+		{"the provider's ENVIRONMENT", v1alpha1.LabelEnvironment, s.Environment},
 	}
 
 	labels := make(map[string]any, len(fields))
@@ -180,20 +175,6 @@ func ownLabels(s Spec) (map[string]any, error) {
 	}
 
 	return labels, nil
-}
-
-func volumeSize(s string) (string, error) {
-	if s == "" {
-		return DefaultVolumeSize, nil
-	}
-
-	q, err := resource.ParseQuantity(s)
-	if err != nil || q.Sign() <= 0 {
-		return "", fmt.Errorf("cannot use %q as the size of the control plane's volume: "+
-			"it must be a positive quantity such as %s", s, DefaultVolumeSize)
-	}
-
-	return s, nil
 }
 
 // imageRegistry checks a registry prefix. The chart joins it to a repository with a slash of its own.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // aliceSpec is the Tenant of the documentation on one chart.
@@ -50,7 +52,7 @@ func TestValuesOfAlice(t *testing.T) {
 				"persistence": {"volumeClaim": {"size": "5Gi"}},
 				PROBES
 				"resources": {"limits": {"cpu": "2", "memory": "4Gi"}, "requests": {"cpu": "500m", "memory": "1Gi"}}},
-			"distro": {"DISTRO": {"enabled": true, "resources": {"limits": {"cpu": "1"}}}}}`
+			"distro": {"DISTRO": {ARGS "enabled": true, "resources": {"limits": {"cpu": "1"}}}}}`
 
 	const labels = `{"kubeopera.io/environment": "production", "kubeopera.io/tenant-name": "alice-default",
 		"kubeopera.io/tenant-id": "7e9d3a1b-0000-4000-8000-000000000002"}`
@@ -58,6 +60,8 @@ func TestValuesOfAlice(t *testing.T) {
 	const probes = `"probes": {
 		"startupProbe": {"periodSeconds": 1, "failureThreshold": 1800},
 		"readinessProbe": {"periodSeconds": 1, "failureThreshold": 120}},`
+
+	args := map[string]string{"k8s": `"controllerManager": {"extraArgs": ["--kube-api-qps=200", "--kube-api-burst=400"]},`}
 
 	cases := map[string]struct {
 		reason string
@@ -77,7 +81,7 @@ func TestValuesOfAlice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			want := "{" + strings.NewReplacer("LABELS", labels, "PROBES", tc.probes, "DISTRO", tc.distro).Replace(common) + "}"
+			want := "{" + strings.NewReplacer("LABELS", labels, "PROBES", tc.probes, "DISTRO", tc.distro, "ARGS", args[tc.distro]).Replace(common) + "}"
 			got := mustValues(t, aliceSpec(tc.chart))
 
 			if diff := cmp.Diff(fromJSON(t, want), roundTrip(t, got)); diff != "" {
@@ -90,6 +94,8 @@ func TestValuesOfAlice(t *testing.T) {
 func TestValuesByField(t *testing.T) {
 	t.Parallel()
 
+	const managerArgs = "controlPlane.distro.k8s.controllerManager.extraArgs"
+
 	cases := map[string]struct {
 		reason string
 		chart  string
@@ -98,9 +104,10 @@ func TestValuesByField(t *testing.T) {
 		want   any
 	}{
 		"k8s on an old chart": {
-			"k8s works on each chart", "0.21.2", func(s *Spec) { s.Distro = DistroK8s },
+			"k8s works on each chart", "0.21.2", func(s *Spec) { s.Distro = v1alpha1.DistroK8s },
 			"controlPlane.distro", map[string]any{"k8s": map[string]any{
 				"enabled": true, "resources": map[string]any{"limits": map[string]any{"cpu": "1"}},
+				"controllerManager": map[string]any{"extraArgs": []any{"--kube-api-qps=200", "--kube-api-burst=400"}},
 			}},
 		},
 		"k8s version": {
@@ -123,14 +130,10 @@ func TestValuesByField(t *testing.T) {
 			"the images' own registries", "0.36.1", func(*Spec) {},
 			"controlPlane.advanced", nil,
 		},
-		"volume": {
-			"a size of the caller", "0.36.1", func(s *Spec) { s.VolumeSize = "20Gi" },
-			"controlPlane.statefulSet.persistence.volumeClaim.size", "20Gi",
-		},
 		"no environment": {
 			"no empty label", "0.36.1", func(s *Spec) { s.Environment = "" },
 			"controlPlane.statefulSet.pods.labels", map[string]any{
-				LabelTenantName: "alice-default", LabelTenantID: "7e9d3a1b-0000-4000-8000-000000000002",
+				v1alpha1.LabelTenantName: "alice-default", v1alpha1.LabelTenantID: "7e9d3a1b-0000-4000-8000-000000000002",
 			},
 		},
 		"override wins": {
@@ -149,6 +152,30 @@ func TestValuesByField(t *testing.T) {
 				"alice.example.com", "vc-alice-default.vcluster-alice-default.svc",
 				"vc-alice-default.vcluster-alice-default.svc.cluster.local",
 			},
+		},
+		"more arguments": {
+			"the provider's own stay in front", "0.36.1", override(managerArgs, []any{"--v=4"}),
+			managerArgs, []any{"--kube-api-qps=200", "--kube-api-burst=400", "--v=4"},
+		},
+		"same arguments": {
+			"a flag of the override stays as it is", "0.36.1", override(managerArgs, []any{"--v=4", "--kube-api-qps=50"}),
+			managerArgs, []any{"--kube-api-burst=400", "--v=4", "--kube-api-qps=50"},
+		},
+		"split argument": {
+			"a flag whose value follows it", "0.36.1", override(managerArgs, []any{"--kube-api-burst", "80", "--kube-api-qps", "50"}),
+			managerArgs, []any{"--kube-api-burst", "80", "--kube-api-qps", "50"},
+		},
+		"longer flag": {
+			"another flag that begins alike", "0.36.1", override(managerArgs, []any{"--kube-api-qps-x=1"}),
+			managerArgs, []any{"--kube-api-qps=200", "--kube-api-burst=400", "--kube-api-qps-x=1"},
+		},
+		"no arguments": {
+			"null still deletes", "0.36.1", override(managerArgs, nil),
+			managerArgs, nil,
+		},
+		"arguments of k3s": {
+			"k3s has no such field", "0.21.2", func(*Spec) {},
+			"controlPlane.distro.k3s.controllerManager", nil,
 		},
 		"no SANs": {
 			"null still deletes", "0.36.1", override("controlPlane.proxy.extraSANs", nil),
@@ -183,15 +210,12 @@ func TestValuesRefuse(t *testing.T) {
 		"no cloud space":    {"labels need it", "0.36.1", func(s *Spec) { s.CloudSpaceID = "" }, []string{"cloudSpaceID"}},
 		"bad environment":   {"it is a label", "0.36.1", func(s *Spec) { s.Environment = "blue green" }, []string{"ENVIRONMENT", `"blue green"`}},
 		"bad cloud space":   {"it is a label", "0.36.1", func(s *Spec) { s.CloudSpaceID = "-a" }, []string{"cloudSpaceID", `"-a"`}},
-		"k3s on 0.33":       {"gone from there on", "0.33.0", func(s *Spec) { s.Distro = DistroK3s }, []string{`"k3s"`, "0.33.0", "0.32", "vcluster.distro"}},
+		"k3s on 0.33":       {"gone from there on", "0.33.0", func(s *Spec) { s.Distro = v1alpha1.DistroK3s }, []string{`"k3s"`, "0.33.0", "0.32", "vcluster.distro"}},
 		"unknown distro":    {"never known", "0.21.2", func(s *Spec) { s.Distro = "k0s" }, []string{`"k0s"`, "vcluster.distro"}},
 		"part of a version": {"no image has such a tag", "0.36.1", func(s *Spec) { s.KubernetesVersion = "1.35" }, []string{`"1.35"`, "vcluster.kubernetesVersion"}},
 		"k3s build on k8s":  {"no image has such a tag", "0.36.1", func(s *Spec) { s.KubernetesVersion = "1.35.1-k3s1" }, []string{"vcluster.kubernetesVersion", "k8s"}},
 		"rubbish version":   {"it ends in an image name", "0.21.2", func(s *Spec) { s.KubernetesVersion = "1.31.4-k3s1\nx: y" }, []string{"vcluster.kubernetesVersion", "k3s"}},
 		"registry URL":      {"the chart takes a prefix", "0.36.1", func(s *Spec) { s.ImageRegistry = "https://registry.example.com" }, []string{"image registry", "without a scheme"}},
-		"negative volume":   {"no such volume", "0.36.1", func(s *Spec) { s.VolumeSize = "-1Gi" }, []string{`"-1Gi"`, "volume"}},
-		"zero volume":       {"no such volume", "0.36.1", func(s *Spec) { s.VolumeSize = "0" }, []string{`"0"`, "volume"}},
-		"no quantity":       {"no such volume", "0.36.1", func(s *Spec) { s.VolumeSize = "5 gigs" }, []string{`"5 gigs"`, "volume"}},
 		"second distro": {
 			"the chart refuses it without the way out", "0.21.2", override("controlPlane.distro.k8s.enabled", true),
 			[]string{"k3s and k8s", "vcluster.distro"},
@@ -276,7 +300,7 @@ func FuzzValues(f *testing.F) {
 	f.Add("", "k3s", "x", ":", `{"controlPlane":{"distro":{"k3s":{"enabled":true},"k8s":{"enabled":true}}}}`)
 	f.Fuzz(func(t *testing.T, chart, distro, kubernetes, registry, overrides string) {
 		s := aliceSpec(chart)
-		s.Distro, s.KubernetesVersion, s.ImageRegistry = Distro(distro), kubernetes, registry
+		s.Distro, s.KubernetesVersion, s.ImageRegistry = v1alpha1.Distro(distro), kubernetes, registry
 
 		if json.Unmarshal([]byte(overrides), &s.Overrides) != nil {
 			return

@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // ErrUnsupportedChartVersion says that no values are known for a version of the vCluster chart.
-var ErrUnsupportedChartVersion = errors.New("unsupported vCluster chart version")
+var ErrUnsupportedChartVersion = errors.New("not supported")
 
 // SupportedCharts is the range of supported chart versions, in words for messages.
 const SupportedCharts = "0.20.0 to 0.36.x"
@@ -33,16 +35,6 @@ const (
 	minorLastK3s = 32
 )
 
-// Distro is the Kubernetes distribution that a virtual cluster runs.
-type Distro string
-
-const (
-	// DistroK3s is k3s, offered by charts up to 0.32.
-	DistroK3s Distro = "k3s"
-	// DistroK8s is upstream Kubernetes, offered by every supported chart.
-	DistroK8s Distro = "k8s"
-)
-
 // ChartVersion is a supported version of the vCluster chart. Only ParseChartVersion makes one.
 type ChartVersion struct {
 	version *semver.Version
@@ -50,24 +42,21 @@ type ChartVersion struct {
 
 // ParseChartVersion parses an exact version such as 0.21.2, with or without a leading v. What is no exact
 // version, or lies outside of SupportedCharts, is an ErrUnsupportedChartVersion. A pre-release counts as
-// the version that it leads to, except that 0.20's are older than the present layout of the values.
+// the version that it leads to, except that 0.20's are older than the present layout of the values. The
+// error does not say where the version came from.
 func ParseChartVersion(s string) (ChartVersion, error) {
 	v, err := semver.StrictNewVersion(strings.TrimPrefix(s, "v"))
 	if err != nil {
-		return ChartVersion{}, unsupported(s, "it is not an exact version such as 0.21.2")
+		return ChartVersion{}, fmt.Errorf("chart version %q is %w: use an exact version such as 0.21.2, from %s",
+			s, ErrUnsupportedChartVersion, SupportedCharts)
 	}
 
 	first := semver.New(0, minorOldest, 0, "", "")
 	if v.LessThan(first) || v.Major() > 0 || v.Minor() > minorNewest {
-		return ChartVersion{}, unsupported(s, "the provider knows no values for it")
+		return ChartVersion{}, fmt.Errorf("chart version %q is %w: use %s", s, ErrUnsupportedChartVersion, SupportedCharts)
 	}
 
 	return ChartVersion{version: v}, nil
-}
-
-func unsupported(version, why string) error {
-	return fmt.Errorf("%w %q: %s; set vcluster.chartVersion to a version from %s",
-		ErrUnsupportedChartVersion, version, why, SupportedCharts)
 }
 
 // String is the version as charts are tagged, without a leading v.
@@ -75,22 +64,22 @@ func (v ChartVersion) String() string {
 	return v.version.String()
 }
 
-// DefaultDistro is the distribution of a Tenant that names none: k3s as long as the chart offers it, then
+// defaultDistro is the distribution of a Tenant that names none: k3s as long as the chart offers it, then
 // k8s.
-func (v ChartVersion) DefaultDistro() Distro {
-	if v.HasDistro(DistroK3s) {
-		return DistroK3s
+func (v ChartVersion) defaultDistro() v1alpha1.Distro {
+	if v.hasDistro(v1alpha1.DistroK3s) {
+		return v1alpha1.DistroK3s
 	}
 
-	return DistroK8s
+	return v1alpha1.DistroK8s
 }
 
-// HasDistro says whether the chart offers a distribution.
-func (v ChartVersion) HasDistro(d Distro) bool {
+// hasDistro says whether the chart offers a distribution.
+func (v ChartVersion) hasDistro(d v1alpha1.Distro) bool {
 	switch d {
-	case DistroK8s:
+	case v1alpha1.DistroK8s:
 		return true
-	case DistroK3s:
+	case v1alpha1.DistroK3s:
 		return v.version.Minor() <= minorLastK3s
 	default:
 		return false

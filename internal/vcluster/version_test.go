@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 func TestParseChartVersion(t *testing.T) {
@@ -43,7 +45,7 @@ func TestParseChartVersion(t *testing.T) {
 			}
 
 			if err != nil {
-				wantWords(t, err, `"`+tc.in+`"`, "vcluster.chartVersion", SupportedCharts)
+				wantWords(t, err, `"`+tc.in+`"`, "use ", SupportedCharts)
 
 				return
 			}
@@ -59,14 +61,14 @@ func TestDistroByChart(t *testing.T) {
 	t.Parallel()
 
 	cases := map[string]struct {
-		standard Distro
+		standard v1alpha1.Distro
 		hasK3s   bool
 	}{
-		"0.20.0":      {DistroK3s, true},
-		"0.32.9":      {DistroK3s, true},
-		"0.33.0-rc.1": {DistroK8s, false},
-		"0.33.0":      {DistroK8s, false},
-		"0.36.1":      {DistroK8s, false},
+		"0.20.0":      {v1alpha1.DistroK3s, true},
+		"0.32.9":      {v1alpha1.DistroK3s, true},
+		"0.33.0-rc.1": {v1alpha1.DistroK8s, false},
+		"0.33.0":      {v1alpha1.DistroK8s, false},
+		"0.36.1":      {v1alpha1.DistroK8s, false},
 	}
 	for version, want := range cases {
 		t.Run(version, func(t *testing.T) {
@@ -77,15 +79,15 @@ func TestDistroByChart(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if got := v.DefaultDistro(); got != want.standard {
+			if got := v.defaultDistro(); got != want.standard {
 				t.Errorf("default distro: want %s, got %s", want.standard, got)
 			}
 
-			if got := v.HasDistro(DistroK3s); got != want.hasK3s {
+			if got := v.hasDistro(v1alpha1.DistroK3s); got != want.hasK3s {
 				t.Errorf("has k3s: want %t, got %t", want.hasK3s, got)
 			}
 
-			if !v.HasDistro(DistroK8s) || v.HasDistro("k0s") {
+			if !v.hasDistro(v1alpha1.DistroK8s) || v.hasDistro("k0s") {
 				t.Error("each chart has k8s and none a distro that the provider does not know")
 			}
 		})

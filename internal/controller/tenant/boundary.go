@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
-	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // wallName is the name of the ResourceQuota and of the LimitRange in a host namespace.
@@ -118,10 +117,10 @@ func (e *external) stamp(t *v1alpha1.Tenant, o client.Object) {
 	l[v1alpha1.LabelTenantID] = t.Spec.CloudSpaceID
 	l[v1alpha1.LabelTenantUID] = string(t.GetUID())
 	l[v1alpha1.LabelUserID] = t.Spec.UserID
-	l[vcluster.LabelTenantName] = t.Spec.TenantName
+	l[v1alpha1.LabelTenantName] = t.Spec.TenantName
 
 	if e.defaults.environment != "" {
-		l[vcluster.LabelEnvironment] = e.defaults.environment
+		l[v1alpha1.LabelEnvironment] = e.defaults.environment
 	}
 
 	o.SetLabels(l)

@@ -58,7 +58,7 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 		TenantName:        t.Spec.TenantName,
 		CloudSpaceID:      t.Spec.CloudSpaceID,
 		Environment:       d.environment,
-		Distro:            vcluster.Distro(ptr.Deref(v.Distro, "")),
+		Distro:            ptr.Deref(v.Distro, ""),
 		KubernetesVersion: ptr.Deref(v.KubernetesVersion, ""),
 		ImageRegistry:     d.imageRegistry,
 		Overrides:         overrides,

@@ -146,13 +146,12 @@ func (f *facts) releaseStage() xpv2.Condition {
 		return done(ct)
 	case releaseOutOfSync:
 		return pendingChange(ct, f.reason)
-	case releaseInvalid:
+	case releaseInvalid, releaseFailed:
+		// What runs goes on to run, whatever became of its change.
 		if f.workload.ready {
 			return pendingChange(ct, f.reason)
 		}
 
-		return notDone(ct, v1alpha1.ReasonFailed, f.reason)
-	case releaseFailed:
 		return notDone(ct, v1alpha1.ReasonFailed, f.reason)
 	case releaseAbsent:
 		return notDone(ct, v1alpha1.ReasonWaiting, f.reason)

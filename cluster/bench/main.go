@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The bench program measures how long a Tenant takes to be Ready, against bare
+// Helm on the same cluster. It is run inside the test bed:
+//
+//	bin/testbed exec -- bin/bench
+//
+// It ends with status 1 when a median ratio misses its bound, or when a Tenant
+// said Ready before its API answered.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+type flags struct {
+	Rounds   int    `short:"n" default:"3" help:"How many rounds to measure, 3 or more. Each gives one pair of either comparison [${default}]."`
+	Provider string `env:"KUBEOPERA_PROVIDER" default:"bin/provider" placeholder:"FILE" help:"The provider's program [${default}]."`
+}
+
+// Validate is called by kong.
+func (f flags) Validate() error {
+	if f.Rounds < minRounds {
+		return fmt.Errorf("--rounds %d is too few for a median; set it to %d or more", f.Rounds, minRounds)
+	}
+
+	return nil
+}
+
+func main() {
+	var f flags
+
+	kong.Parse(&f, kong.Name("bench"), kong.Description("Measures how long a Tenant takes to be Ready, against bare Helm."))
+	// What must be known is printed; libraries have nothing to add.
+	ctrllog.SetLogger(logr.Discard())
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, f)
+
+	stop()
+
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, f flags) error {
+	temp, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return fmt.Errorf("cannot make a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+
+	c, err := rig.Connect()
+	if err != nil {
+		return err
+	}
+
+	p, err := startProvider(ctx, c, f.Provider, temp)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.Stop() }()
+
+	b, err := newBench(c)
+	if err != nil {
+		return err
+	}
+
+	facts, err := readFacts(c)
+	if err != nil {
+		return err
+	}
+
+	fmt.Println(facts)
+
+	rounds, err := b.measure(ctx, f.Rounds)
+	if err != nil {
+		return err
+	}
+
+	r := summarize(rounds)
+	fmt.Println(r.table())
+
+	return r.verdict()
+}
+
+// startProvider makes the cluster ready for Tenants and runs the provider on it.
+func startProvider(ctx context.Context, c *rig.Cluster, binary, folder string) (*rig.Provider, error) {
+	root, err := rig.Root()
+	if err != nil {
+		return nil, err
+	}
+
+	if err := c.Install(ctx, filepath.Join(root, "package", "crds")); err != nil {
+		return nil, err
+	}
+
+	kubeconfig, err := c.ProviderKubeconfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	p, err := rig.NewProvider(binary, folder, kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+
+	return p, p.Start(ctx)
+}

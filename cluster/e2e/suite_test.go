@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+// What all specs share.
+var (
+	cluster  *rig.Cluster
+	provider *rig.Provider
+	root     string
+)
+
+func TestE2E(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Tenants on a real cluster")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrllog.SetLogger(GinkgoLogr)
+
+	var err error
+	root, err = rig.Root()
+	Expect(err).NotTo(HaveOccurred())
+
+	cluster, err = rig.Connect()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(cluster.Install(ctx, filepath.Join(root, "package", "crds"))).To(Succeed())
+
+	kubeconfig, err := cluster.ProviderKubeconfig(ctx)
+	Expect(err).NotTo(HaveOccurred())
+
+	binary := cmp.Or(os.Getenv("KUBEOPERA_PROVIDER"), filepath.Join(root, "bin", "provider"))
+	provider, err = rig.NewProvider(binary, GinkgoT().TempDir(), kubeconfig)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(provider.Start(ctx)).To(Succeed())
+	DeferCleanup(func() { Expect(provider.Stop()).To(Succeed()) })
+}, NodeTimeout(2*time.Minute))
+
+var _ = AfterSuite(func(ctx SpecContext) {
+	for _, l := range []client.ObjectList{&v1alpha1.TenantList{}, &v1alpha1.ProviderConfigUsageList{}, &corev1.PersistentVolumeList{}} {
+		Eventually(ctx, func(ctx context.Context) (client.ObjectList, error) {
+			return l, cluster.Client.List(ctx, l)
+		}).WithTimeout(collectLimit).WithPolling(pollEvery).Should(HaveField("Items", BeEmpty()))
+	}
+}, NodeTimeout(specLimit))
+
+// A failure without what the cluster looked like then is worth little.
+var _ = JustAfterEach(func(ctx SpecContext) {
+	if CurrentSpecReport().Failed() {
+		AddReportEntry("the cluster at the failure", describeAll(ctx))
+		AddReportEntry("the end of the provider's log", provider.Tail(60))
+	}
+}, NodeTimeout(time.Minute))

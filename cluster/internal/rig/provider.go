@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	// startLimit is enough for the provider's caches to fill on a busy machine.
+	startLimit = time.Minute
+	// stopLimit is how long the provider may take to end in order.
+	stopLimit = 20 * time.Second
+	// lineLimit is how much of a line of the log is shown, in bytes.
+	lineLimit = 400
+)
+
+// Provider is the provider's own program, run as a child of this process. It
+// dies with its parent.
+type Provider struct {
+	binary string
+	folder string
+	env    []string
+
+	command *exec.Cmd
+	ended   chan struct{} // closed when the command has ended
+	metrics string
+}
+
+// NewProvider prepares to run the program with this kubeconfig. Its files lie in
+// the folder, which the caller removes.
+func NewProvider(binary, folder string, kubeconfig []byte) (*Provider, error) {
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("cannot find the provider: %w; build it first, or name it in KUBEOPERA_PROVIDER", err)
+	}
+
+	file := filepath.Join(folder, "kubeconfig")
+	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
+		return nil, fmt.Errorf("cannot write the provider's kubeconfig: %w", err)
+	}
+
+	return &Provider{
+		binary: binary,
+		folder: folder,
+		// Nothing else: the provider takes its settings from the environment.
+		env: []string{"KUBECONFIG=" + file, "HOME=" + folder, "TMPDIR=" + folder, "PATH=" + os.Getenv("PATH")},
+	}, nil
+}
+
+// LogFile holds what the provider says, over all its starts.
+func (p *Provider) LogFile() string { return filepath.Join(p.folder, "provider.log") }
+
+// Start runs the program and waits until it is ready.
+func (p *Provider) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+
+	ports, err := freePorts(ctx, 2)
+	if err != nil {
+		return err
+	}
+
+	out, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // A person may read it.
+	if err != nil {
+		return fmt.Errorf("cannot open the provider's log: %w", err)
+	}
+
+	p.command = p.newCommand(ports, out)
+	p.metrics = "http://" + ports[0] + "/metrics"
+
+	if err := p.run(out); err != nil {
+		return err
+	}
+
+	return p.awaitReady(ctx, "http://"+ports[1]+"/readyz")
+}
+
+// newCommand is the program with its settings. It outlives any context.
+func (p *Provider) newCommand(ports []string, out *os.File) *exec.Cmd {
+	c := exec.Command(p.binary, //nolint:noctx // Stop and Kill end it.
+		"--chart-cache="+filepath.Join(p.folder, "charts"),
+		"--metrics-bind-address="+ports[0], "--health-probe-bind-address="+ports[1])
+	c.Env = p.env
+	c.Stdout, c.Stderr = out, out
+	// In a group of its own it does not hear the interrupt that is meant for its
+	// parent, which still needs it to clean up.
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+
+	return c
+}
+
+// run starts the command on a thread that lives as long as it does: the kernel
+// kills a child when the thread ends that made it.
+func (p *Provider) run(out io.Closer) error {
+	started, ended := make(chan error, 1), make(chan struct{})
+	command := p.command
+
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer func() { _ = out.Close() }()
+
+		err := command.Start()
+		started <- err
+
+		if err == nil {
+			// How it ended is in command.ProcessState.
+			_ = command.Wait()
+			close(ended)
+		}
+	}()
+
+	if err := <-started; err != nil {
+		return fmt.Errorf("cannot start the provider: %w", err)
+	}
+
+	p.ended = ended
+
+	return nil
+}
+
+func (p *Provider) awaitReady(ctx context.Context, url string) error {
+	var last error
+
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-p.ended:
+			return false, fmt.Errorf("it has ended: %s", p.command.ProcessState)
+		default:
+		}
+
+		_, last = get(ctx, url)
+
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the provider was not ready: %w\n%s", errors.Join(err, last), p.Tail(20))
+	}
+
+	return nil
+}
+
+// Kill ends the program as a crash would: it runs no instruction more. It
+// returns when the program is gone.
+func (p *Provider) Kill() error { return p.end(syscall.SIGKILL) }
+
+// Stop asks the program to end in order, and fails when it does not.
+func (p *Provider) Stop() error { return p.end(syscall.SIGTERM) }
+
+func (p *Provider) end(with syscall.Signal) error {
+	if p.command == nil || p.command.Process == nil {
+		return nil
+	}
+
+	if err := p.command.Process.Signal(with); errors.Is(err, os.ErrProcessDone) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("cannot send %s to the provider: %w", with, err)
+	}
+
+	select {
+	case <-p.ended:
+		return nil
+	case <-time.After(stopLimit):
+	}
+
+	if err := p.command.Process.Kill(); err != nil {
+		return fmt.Errorf("cannot kill the provider: %w", err)
+	}
+
+	<-p.ended
+
+	return fmt.Errorf("the provider did not end within %s after %s and was killed", stopLimit, with)
+}
+
+// Tail is the end of the provider's log, or why there is none. Long lines, which
+// hold stack traces, are cut.
+func (p *Provider) Tail(lines int) string {
+	raw, err := os.ReadFile(p.LogFile())
+	if err != nil {
+		return err.Error()
+	}
+
+	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	all = all[max(0, len(all)-lines):]
+
+	for i, l := range all {
+		all[i] = l[:min(len(l), lineLimit)]
+	}
+
+	return strings.Join(all, "\n")
+}
+
+// Metrics are the provider's counters as they stand.
+func (p *Provider) Metrics(ctx context.Context) (Metrics, error) {
+	raw, err := get(ctx, p.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the provider's metrics: %w", err)
+	}
+
+	return ParseMetrics(bytes.NewReader(raw))
+}
+
+func get(ctx context.Context, url string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+
+	raw, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s: %s", url, resp.Status, bytes.TrimSpace(raw))
+	}
+
+	return raw, err
+}
+
+// freePorts are addresses of this machine that nobody listens on.
+func freePorts(ctx context.Context, n int) ([]string, error) {
+	out := make([]string, n)
+
+	for i := range out {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("cannot find a free port: %w", err)
+		}
+		// Open until all are found, so that they differ.
+		defer func() { _ = l.Close() }()
+
+		out[i] = l.Addr().String()
+	}
+
+	return out, nil
+}

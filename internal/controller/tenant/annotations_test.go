@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+func TestInitialize(t *testing.T) {
+	t.Parallel()
+
+	earlier, later := epoch, epoch.Add(time.Minute)
+
+	cases := map[string]struct {
+		reason string
+		given  func(*v1alpha1.Tenant)
+		refuse error
+		want   map[string]string
+		writes int
+	}{
+		"New": {
+			reason: "a new Tenant is named for its release", given: func(*v1alpha1.Tenant) {},
+			want: map[string]string{meta.AnnotationKeyExternalName: "vc-alice-default"}, writes: 1,
+		},
+		"Named": {
+			reason: "a name that is there stays", given: func(tn *v1alpha1.Tenant) { meta.SetExternalName(tn, "imported") },
+			want: map[string]string{meta.AnnotationKeyExternalName: "imported"},
+		},
+		"Died": {
+			reason: "the mark of a Create that never returned goes, and nothing else", given: func(tn *v1alpha1.Tenant) {
+				meta.SetExternalName(tn, "vc-alice-default")
+				meta.SetExternalCreateFailed(tn, earlier)
+				meta.SetExternalCreatePending(tn, later)
+			},
+			want: map[string]string{meta.AnnotationKeyExternalName: "vc-alice-default", meta.AnnotationKeyExternalCreateFailed: earlier.Format(time.RFC3339)}, writes: 1,
+		},
+		"Created": {
+			reason: "that of one that returned stays", given: func(tn *v1alpha1.Tenant) {
+				meta.SetExternalName(tn, "vc-alice-default")
+				meta.SetExternalCreatePending(tn, earlier)
+				meta.SetExternalCreateSucceeded(tn, later)
+			},
+			want: map[string]string{
+				meta.AnnotationKeyExternalName: "vc-alice-default", meta.AnnotationKeyExternalCreatePending: earlier.Format(time.RFC3339),
+				meta.AnnotationKeyExternalCreateSucceeded: later.Format(time.RFC3339),
+			},
+		},
+		"Refused": {reason: "a write that fails is an error", given: func(*v1alpha1.Tenant) {}, refuse: errInjected},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			tn := alice().Obj()
+			tc.given(tn)
+
+			w := newWorld(t, tn)
+			w.refuseWrites = func(string) error { return tc.refuse }
+			tn = read[*v1alpha1.Tenant](w, w.kube, tn.GetNamespace(), tn.GetName())
+
+			if err := (initializer{kube: w.kube}).Initialize(t.Context(), tn); !errors.Is(err, tc.refuse) {
+				t.Errorf("%s: want error %v, got %v", tc.reason, tc.refuse, err)
+			}
+
+			if diff := cmp.Diff(tc.want, read[*v1alpha1.Tenant](w, w.kube, tn.GetNamespace(), tn.GetName()).GetAnnotations()); diff != "" {
+				t.Errorf("%s: -want, +stored:\n%s", tc.reason, diff)
+			}
+
+			if got := len(w.journal.take()); got != tc.writes {
+				t.Errorf("%s: %d writes, want %d", tc.reason, got, tc.writes)
+			}
+		})
+	}
+}
+
+// replacingUpdater answers as the API server does: with the stored status.
+type replacingUpdater struct{ err error }
+
+func (u replacingUpdater) UpdateCriticalAnnotations(_ context.Context, o client.Object) error {
+	o.(*v1alpha1.Tenant).Status = v1alpha1.TenantStatus{Phase: v1alpha1.PhasePending}
+	meta.AddAnnotations(o, map[string]string{"written": "true"})
+
+	return u.err
+}
+
+func TestStatusKeeper(t *testing.T) {
+	t.Parallel()
+
+	for _, want := range []error{nil, errInjected} {
+		tn := alice().Phase(v1alpha1.PhaseFailed).Obj()
+
+		if err := (statusKeeper{inner: replacingUpdater{err: want}}).UpdateCriticalAnnotations(t.Context(), tn); !errors.Is(err, want) {
+			t.Errorf("want error %v, got %v", want, err)
+		}
+
+		if tn.Status.Phase != v1alpha1.PhaseFailed || tn.GetAnnotations()["written"] != "true" {
+			t.Errorf("status %+v or annotations %v were lost", tn.Status, tn.GetAnnotations())
+		}
+	}
+}
+
+func TestForeignKinds(t *testing.T) {
+	t.Parallel()
+
+	if err := (initializer{}).Initialize(t.Context(), &fake.Managed{}); !errors.Is(err, errNotTenant) {
+		t.Errorf("naming another kind: %v", err)
+	}
+
+	if err := (statusKeeper{}).UpdateCriticalAnnotations(t.Context(), &corev1.Pod{}); !errors.Is(err, errNotTenant) {
+		t.Errorf("annotating another kind: %v", err)
+	}
+
+	if got := cloudSpaceIDOf(&corev1.Pod{}); got != nil {
+		t.Errorf("cloudSpaceID of another kind is %v", got)
+	}
+}

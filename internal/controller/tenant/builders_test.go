@@ -1,0 +1,351 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// tenantNamespace is where the tests' Tenants live.
+const tenantNamespace = "kubeopera-system"
+
+// tenantBuilder builds Tenants.
+type tenantBuilder struct{ *v1alpha1.Tenant }
+
+// alice is the Tenant of the documentation.
+func alice() tenantBuilder {
+	cpu, memory := resource.MustParse("4"), resource.MustParse("8Gi")
+
+	return tenantBuilder{&v1alpha1.Tenant{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: tenantNamespace, Name: "alice-default", UID: "uid-alice", Generation: 1,
+			CreationTimestamp: metav1.NewTime(epoch),
+		},
+		Spec: v1alpha1.TenantSpec{
+			ManagedResourceSpec: xpv2.ManagedResourceSpec{
+				ManagementPolicies:      xpv2.ManagementPolicies{xpv2.ManagementActionAll},
+				ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "default"},
+			},
+			UserID:       "3f1a2b4c-0000-4000-8000-000000000001",
+			TenantName:   "alice-default",
+			CloudSpaceID: "7e9d3a1b-0000-4000-8000-000000000002",
+			Quota:        v1alpha1.QuotaSpec{CPU: &cpu, Memory: &memory},
+		},
+		Status: v1alpha1.TenantStatus{Phase: v1alpha1.PhasePending},
+	}}
+}
+
+// bob has another name, id and UID than alice, and the same age.
+func bob() tenantBuilder {
+	b := alice().Named("bob").ID("bob-id")
+	b.SetUID("uid-bob")
+	b.Spec.TenantName = "bob"
+
+	return b
+}
+
+func (b tenantBuilder) Named(name string) tenantBuilder {
+	b.SetName(name)
+	return b
+}
+
+func (b tenantBuilder) ID(id string) tenantBuilder {
+	b.Spec.CloudSpaceID = id
+	return b
+}
+
+func (b tenantBuilder) UID(uid string) tenantBuilder {
+	b.SetUID(types.UID(uid))
+	return b
+}
+
+func (b tenantBuilder) Born(at time.Time) tenantBuilder {
+	b.SetCreationTimestamp(metav1.NewTime(at))
+	return b
+}
+
+func (b tenantBuilder) Config(kind, name string) tenantBuilder {
+	b.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: kind, Name: name}
+	return b
+}
+
+func (b tenantBuilder) Chart(version string) tenantBuilder {
+	b.vcluster().ChartVersion = ptr.To(version)
+	return b
+}
+
+func (b tenantBuilder) Overrides(json string) tenantBuilder {
+	b.vcluster().ValuesOverrides = &apiextensionsv1.JSON{Raw: []byte(json)}
+	return b
+}
+
+func (b tenantBuilder) vcluster() *v1alpha1.VClusterSpec {
+	if b.Spec.VCluster == nil {
+		b.Spec.VCluster = &v1alpha1.VClusterSpec{}
+	}
+
+	return b.Spec.VCluster
+}
+
+func (b tenantBuilder) Phase(p v1alpha1.TenantPhase) tenantBuilder {
+	b.Status.Phase = p
+	return b
+}
+
+func (b tenantBuilder) Deleted(at time.Time) tenantBuilder {
+	b.SetDeletionTimestamp(&metav1.Time{Time: at})
+	b.SetFinalizers([]string{"finalizer.managedresource.crossplane.io"})
+
+	return b
+}
+
+func (b tenantBuilder) Obj() *v1alpha1.Tenant { return b.Tenant }
+
+// namespaceBuilder builds host namespaces.
+type namespaceBuilder struct{ *corev1.Namespace }
+
+// namespaceOf is the host namespace that t makes.
+func namespaceOf(t *v1alpha1.Tenant) namespaceBuilder {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: namesOf(t).namespace, UID: types.UID("uid-ns-" + t.GetName()), CreationTimestamp: metav1.NewTime(epoch),
+	}}
+	(&external{defaults: defaults{environment: "test"}}).stamp(t, ns)
+
+	return namespaceBuilder{ns}
+}
+
+// bareNamespace is one that nobody marked.
+func bareNamespace(name string) namespaceBuilder {
+	return namespaceBuilder{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "uid-bare", CreationTimestamp: metav1.NewTime(epoch)}}}
+}
+
+func (b namespaceBuilder) Born(at time.Time) namespaceBuilder {
+	b.SetCreationTimestamp(metav1.NewTime(at))
+	return b
+}
+
+func (b namespaceBuilder) Held(by string) namespaceBuilder {
+	b.SetFinalizers([]string{by})
+	return b
+}
+
+func (b namespaceBuilder) Going(at time.Time) namespaceBuilder {
+	b.SetDeletionTimestamp(&metav1.Time{Time: at})
+	return b.Held("kubernetes")
+}
+
+func (b namespaceBuilder) Condition(t corev1.NamespaceConditionType, message string) namespaceBuilder {
+	b.Status.Conditions = append(b.Status.Conditions, corev1.NamespaceCondition{Type: t, Status: corev1.ConditionTrue, Message: message})
+	return b
+}
+
+func (b namespaceBuilder) Obj() *corev1.Namespace { return b.Namespace }
+
+// controlPlaneBuilder builds the StatefulSet of a control plane.
+type controlPlaneBuilder struct{ *appsv1.StatefulSet }
+
+func controlPlane(n names) controlPlaneBuilder {
+	return controlPlaneBuilder{&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{
+		Namespace: n.namespace, Name: n.release, UID: "uid-workload", Labels: vcluster.ControlPlaneLabels(n.release),
+	}}}
+}
+
+func (b controlPlaneBuilder) Ready() controlPlaneBuilder {
+	b.Status.ReadyReplicas = 1
+	return b
+}
+
+func (b controlPlaneBuilder) Obj() *appsv1.StatefulSet { return b.StatefulSet }
+
+// service of a control plane.
+func service(n names) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: n.namespace, Name: n.release, UID: "uid-service", Labels: vcluster.ControlPlaneLabels(n.release)},
+		Spec:       corev1.ServiceSpec{ClusterIP: "10.96.0.10", Ports: []corev1.ServicePort{{Port: 443}}},
+	}
+}
+
+// exported is the Secret that vCluster writes.
+func exported(n names, config []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: n.namespace, Name: n.exported, UID: "uid-exported"},
+		Data:       map[string][]byte{vcluster.KeyConfig: config},
+	}
+}
+
+// manifest of alice's release. One of its kinds is not served by the host.
+const manifest = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: vc-alice-default}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: vc-alice-default, namespace: vcluster-alice-default}
+---
+apiVersion: example.org/v1
+kind: Widget
+metadata: {name: w}
+`
+
+// releaseBuilder builds Helm releases.
+type releaseBuilder struct{ *helm.Release }
+
+// releaseOf is what t wants, deployed.
+func releaseOf(t *v1alpha1.Tenant) releaseBuilder {
+	d, err := desire(t, defaults{chartVersion: "0.36.1", environment: "test"})
+	if err != nil {
+		panic(err)
+	}
+
+	return releaseBuilder{&helm.Release{
+		Name: namesOf(t).release, Revision: 1, Status: helm.StatusDeployed, Updated: epoch,
+		ChartName: "vcluster", ChartVersion: d.chartVersion, Values: d.values, Manifest: manifest,
+	}}
+}
+
+func (b releaseBuilder) Status(s helm.Status) releaseBuilder {
+	b.Release.Status = s
+	return b
+}
+
+func (b releaseBuilder) Updated(at time.Time) releaseBuilder {
+	b.Release.Updated = at
+	return b
+}
+
+func (b releaseBuilder) Obj() *helm.Release { return b.Release }
+
+// pair is a certificate and its key, PEM.
+type pair struct{ cert, key []byte }
+
+var (
+	pairsLock sync.Mutex
+	pairs     = map[string]pair{}
+)
+
+// pairOf is a self-signed certificate, the same for the same name.
+func pairOf(name string) pair {
+	pairsLock.Lock()
+	defer pairsLock.Unlock()
+
+	if p, ok := pairs[name]; ok {
+		return p
+	}
+
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotBefore: epoch.AddDate(-10, 0, 0), NotAfter: epoch.AddDate(50, 0, 0), IsCA: true, BasicConstraintsValid: true,
+	}
+
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+
+	pairs[name] = pair{
+		cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
+		key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
+	}
+
+	return pairs[name]
+}
+
+// kubeconfig as vCluster exports it, with the user of that name.
+func kubeconfig(user string) []byte {
+	return kubeconfigFor("https://localhost:8443", pairOf("ca").cert, pairOf(user))
+}
+
+func kubeconfigFor(server string, ca []byte, user pair) []byte {
+	c := clientcmdapi.NewConfig()
+	c.CurrentContext = "my-vcluster"
+	c.Contexts["my-vcluster"] = &clientcmdapi.Context{Cluster: "my-vcluster", AuthInfo: "my-vcluster"}
+	c.Clusters["my-vcluster"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: ca}
+	c.AuthInfos["my-vcluster"] = &clientcmdapi.AuthInfo{ClientCertificateData: user.cert, ClientKeyData: user.key}
+
+	out, err := clientcmd.Write(*c)
+	if err != nil {
+		panic(err)
+	}
+
+	return out
+}
+
+// oneChart serves every supported version but 0.36.9, with a schema that refuses
+// the value "refused".
+func oneChart(_ context.Context, version string) (*helm.Chart, error) {
+	if version == "0.36.9" {
+		return nil, fmt.Errorf("%w: no version %q", helm.ErrChartNotFound, version)
+	}
+
+	return loadChart(version)
+}
+
+func loadChart(version string) (*helm.Chart, error) {
+	var buf bytes.Buffer
+
+	z := gzip.NewWriter(&buf)
+	a := tar.NewWriter(z)
+
+	for name, body := range map[string]string{
+		"Chart.yaml":         "apiVersion: v2\nname: vcluster\nversion: " + version + "\n",
+		"values.schema.json": `{"type": "object", "properties": {"refused": {"type": "null"}}}`,
+	} {
+		if err := a.WriteHeader(&tar.Header{Name: "vcluster/" + name, Mode: 0o600, Size: int64(len(body))}); err != nil {
+			return nil, err
+		}
+
+		if _, err := a.Write([]byte(body)); err != nil {
+			return nil, err
+		}
+	}
+
+	if err := a.Close(); err != nil {
+		return nil, err
+	}
+
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+
+	return helm.LoadChart(buf.Bytes())
+}

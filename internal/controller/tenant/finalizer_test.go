@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+func TestFinalizer(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		// happen after the Tenant was read.
+		happen func(*world, *v1alpha1.Tenant)
+		// left says whether a Tenant of the name is left.
+		left bool
+		errs bool
+	}{
+		"Unchanged": {reason: "the Tenant goes", happen: func(*world, *v1alpha1.Tenant) {}},
+		"Changed": {
+			reason: "a Tenant that changed meanwhile goes without a backoff",
+			happen: func(w *world, tn *v1alpha1.Tenant) {
+				change(w, w.kube, tn.GetNamespace(), tn.GetName(), func(o *v1alpha1.Tenant) { o.Labels = map[string]string{"a": "b"} })
+			},
+		},
+		"Gone": {
+			reason: "one that is gone is a success",
+			happen: func(w *world, tn *v1alpha1.Tenant) {
+				change(w, w.kube, tn.GetNamespace(), tn.GetName(), func(o *v1alpha1.Tenant) { o.Finalizers = nil })
+			},
+		},
+		"Refused": {
+			reason: "a write that is refused is an error",
+			happen: func(w *world, _ *v1alpha1.Tenant) { w.refuseWrites = func(string) error { return errInjected } },
+			left:   true, errs: true,
+		},
+		"Replaced": {
+			reason: "another Tenant of the same name keeps its finalizer, or what it made would leak",
+			happen: func(w *world, tn *v1alpha1.Tenant) {
+				change(w, w.kube, tn.GetNamespace(), tn.GetName(), func(o *v1alpha1.Tenant) { o.Finalizers = nil })
+
+				another := alice().UID("uid-another").Obj()
+				another.SetFinalizers([]string{managed.FinalizerName})
+				w.add(another)
+				change(w, w.kube, tn.GetNamespace(), tn.GetName(), func(o *v1alpha1.Tenant) { o.Labels = map[string]string{"a": "b"} })
+			},
+			left: true,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t, alice().Deleted(epoch).Obj())
+			tn := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")
+			tc.happen(w, tn)
+
+			f := finalizer{Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube}
+			if err := f.RemoveFinalizer(t.Context(), tn); (err != nil) != tc.errs || (tc.errs && !errors.Is(err, errInjected)) {
+				t.Errorf("%s: got %v", tc.reason, err)
+			}
+
+			left := has[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")
+			if left != tc.left {
+				t.Fatalf("%s: left is %t, want %t", tc.reason, left, tc.left)
+			}
+
+			if left && len(read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default").GetFinalizers()) == 0 {
+				t.Errorf("%s: its finalizer is gone", tc.reason)
+			}
+		})
+	}
+}
+
+// TestFinalizerWithoutALook holds that a conflict that cannot be looked into
+// stays an error.
+func TestFinalizerWithoutALook(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, alice().Deleted(epoch).Obj())
+	tn := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")
+	tn.SetResourceVersion("1")
+	w.reads.fail(1)
+
+	f := finalizer{Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube}
+	if err := f.RemoveFinalizer(t.Context(), tn); !errors.Is(err, errInjected) || kerrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+}

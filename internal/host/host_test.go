@@ -1,0 +1,448 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+var alice = types.NamespacedName{Namespace: "kubeopera-system", Name: "alice"}
+
+func named(tenant string) map[string]string {
+	return map[string]string{v1alpha1.AnnotationTenant: tenant}
+}
+
+func TestTenantOf(t *testing.T) {
+	t.Parallel()
+
+	for annotation, want := range map[string]types.NamespacedName{
+		"kubeopera-system/alice": alice, "": {}, "alice": {}, "/alice": {}, "kubeopera-system/": {}, "/": {},
+	} {
+		got, ok := TenantOf(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Annotations: named(annotation)}})
+		if got != want || ok != (want != types.NamespacedName{}) {
+			t.Errorf("%q: got %v, %t", annotation, got, ok)
+		}
+	}
+
+	if _, ok := TenantOf(&corev1.Namespace{}); ok {
+		t.Error("an object without annotations has an owner")
+	}
+}
+
+// TestHandler holds who is woken by which object, whatever happens to it.
+func TestHandler(t *testing.T) {
+	t.Parallel()
+
+	cached := fake.NewClientBuilder().WithObjects(
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vcluster-alice", Annotations: named("kubeopera-system/alice")}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "plain"}},
+	).Build()
+
+	in := func(namespace string, a map[string]string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "x", Annotations: a}}
+	}
+
+	cases := map[string]struct {
+		reason string
+		obj    any
+		want   []types.NamespacedName
+		// tombstone says that obj comes with deletions only.
+		tombstone bool
+	}{
+		"Own":         {"the object names its Tenant", in("anywhere", named("kubeopera-system/alice")), []types.NamespacedName{alice}, false},
+		"Namespace":   {"its namespace does", in("vcluster-alice", nil), []types.NamespacedName{alice}, false},
+		"Metadata":    {"the exported Secret is watched without its body", &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "vcluster-alice", Name: "vc-x"}}, []types.NamespacedName{alice}, false},
+		"Unowned":     {"a namespace of nobody", in("plain", nil), nil, false},
+		"Unknown":     {"a namespace that is not there", in("gone", nil), nil, false},
+		"Cluster":     {"an object without a namespace", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "plain"}}, nil, false},
+		"Tombstone":   {"a deletion that was missed", toolscache.DeletedFinalStateUnknown{Key: "x", Obj: in("vcluster-alice", nil)}, []types.NamespacedName{alice}, true},
+		"Nonsense":    {"what is no object", "x", nil, false},
+		"EmptyCoffin": {"a tombstone of nothing", toolscache.DeletedFinalStateUnknown{}, nil, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var got []types.NamespacedName
+
+			h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName) { got = append(got, t) })
+
+			for what, happen := range map[string]func(){
+				"add":    func() { h.OnAdd(tc.obj, false) },
+				"update": func() { h.OnUpdate(before(tc.obj), tc.obj) },
+				"delete": func() { h.OnDelete(tc.obj) },
+			} {
+				got = nil
+
+				happen()
+
+				want := tc.want
+				if what == "update" && tc.tombstone {
+					want = nil // There are none of updates.
+				}
+
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s, %s: -want, +got:\n%s", tc.reason, what, diff)
+				}
+			}
+		})
+	}
+}
+
+// before is an object as it was before it changed.
+func before(obj any) any {
+	o, ok := obj.(client.Object)
+	if !ok {
+		return obj
+	}
+
+	out := o.DeepCopyObject().(client.Object)
+	out.SetResourceVersion("before")
+
+	return out
+}
+
+// TestCountingTransport holds what counts as a write. It is the only test that
+// counts, so that it may look at the global counters.
+func TestCountingTransport(t *testing.T) {
+	const core, reviews = "/api/v1/namespaces", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+	cases := map[string]struct {
+		method, path string
+		want         float64
+	}{
+		"Get":     {http.MethodGet, core, 0},
+		"Head":    {http.MethodHead, core, 0},
+		"Options": {http.MethodOptions, core, 0},
+		"Post":    {http.MethodPost, core, 1},
+		"Put":     {http.MethodPut, core, 1},
+		"Patch":   {http.MethodPatch, core, 1},
+		"Delete":  {http.MethodDelete, core, 1},
+		"Review":  {http.MethodPost, reviews, 0},
+	}
+	for name, tc := range cases {
+		for _, err := range []error{nil, errInjected} {
+			before := testutil.ToFloat64(writes.WithLabelValues(tc.method))
+
+			r, rerr := http.NewRequestWithContext(t.Context(), tc.method, "https://host"+tc.path, nil)
+			if rerr != nil {
+				t.Fatal(rerr)
+			}
+
+			passed := false
+			rt := countingTransport{next: roundTripper(func(got *http.Request) (*http.Response, error) {
+				passed = got == r
+				return nil, err
+			})}
+
+			if _, got := rt.RoundTrip(r); !errors.Is(got, err) || !passed { //nolint:bodyclose // There is no response.
+				t.Errorf("%s: the request was passed on: %t, error %v", name, passed, got)
+			}
+
+			if got := testutil.ToFloat64(writes.WithLabelValues(tc.method)) - before; got != tc.want {
+				t.Errorf("%s: counted %v, want %v", name, got, tc.want)
+			}
+		}
+	}
+
+	// All methods show from the beginning.
+	if got := testutil.CollectAndCount(Collectors()[0], "kubeopera_host_writes_total"); got < 4 {
+		t.Errorf("%d series, want one a method", got)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestWatched holds that everything whose change wakes a Tenant is bound to a
+// label: a cache of all Secrets or Services of a host would be large.
+func TestWatched(t *testing.T) {
+	t.Parallel()
+
+	for o, s := range watched() {
+		if s == nil || s.Empty() {
+			t.Errorf("%T is watched without a label", o)
+		}
+
+		if _, body := o.(*corev1.Secret); body {
+			t.Error("the bodies of Secrets are kept in memory")
+		}
+	}
+}
+
+// apiServer serves the watched kinds. What is pushed is told to those who watch.
+type apiServer struct {
+	*httptest.Server
+
+	// forbid answers every list and watch with 403.
+	forbid bool
+
+	mu      sync.Mutex
+	objects map[string][]client.Object
+	told    *sync.Cond
+	asked   map[string]string
+	stopped bool
+}
+
+// watchPaths are the kinds that a host watches.
+var watchPaths = map[string][2]string{
+	"/api/v1/namespaces": {"v1", "Namespace"}, "/api/v1/resourcequotas": {"v1", "ResourceQuota"}, "/api/v1/limitranges": {"v1", "LimitRange"},
+	"/api/v1/services": {"v1", "Service"}, "/api/v1/secrets": {"meta.k8s.io/v1", "PartialObjectMetadata"},
+	"/apis/apps/v1/statefulsets": {"apps/v1", "StatefulSet"}, "/apis/apps/v1/deployments": {"apps/v1", "Deployment"},
+}
+
+const discoveryOf = `{"kind": "APIResourceList", "groupVersion": "GV", "resources": [`
+
+var discovery = map[string]string{
+	"/api":  `{"kind": "APIVersions", "versions": ["v1"]}`,
+	"/apis": `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "apps", "versions": [{"groupVersion": "apps/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}}]}`,
+	"/api/v1": strings.Replace(discoveryOf, "GV", "v1", 1) + `
+		{"name": "namespaces", "kind": "Namespace", "verbs": ["list", "watch", "get"]},
+		{"name": "resourcequotas", "kind": "ResourceQuota", "namespaced": true, "verbs": ["list", "watch"]},
+		{"name": "limitranges", "kind": "LimitRange", "namespaced": true, "verbs": ["list", "watch"]},
+		{"name": "services", "kind": "Service", "namespaced": true, "verbs": ["list", "watch"]},
+		{"name": "secrets", "kind": "Secret", "namespaced": true, "verbs": ["list", "watch"]}]}`,
+	"/apis/apps/v1": strings.Replace(discoveryOf, "GV", "apps/v1", 1) + `
+		{"name": "statefulsets", "kind": "StatefulSet", "namespaced": true, "verbs": ["list", "watch"]},
+		{"name": "deployments", "kind": "Deployment", "namespaced": true, "verbs": ["list", "watch"]}]}`,
+}
+
+func newAPIServer(t *testing.T) *apiServer {
+	t.Helper()
+
+	s := &apiServer{objects: map[string][]client.Object{}, asked: map[string]string{}}
+	s.told = sync.NewCond(&s.mu)
+	s.Server = httptest.NewServer(s)
+
+	t.Cleanup(func() {
+		s.mu.Lock()
+		s.stopped = true
+		s.mu.Unlock()
+		s.told.Broadcast()
+		s.CloseClientConnections()
+		s.Close()
+	})
+
+	return s
+}
+
+func (s *apiServer) push(path string, o client.Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	o.SetResourceVersion("2")
+	s.objects[path] = append(s.objects[path], o)
+	s.told.Broadcast()
+}
+
+func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+
+	if _, ok := watchPaths[r.URL.Path]; ok && s.forbid {
+		w.WriteHeader(http.StatusForbidden)
+		answer(w, json.RawMessage(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "message": "the provider may not list this", "code": 403}`))
+
+		return
+	}
+
+	if kind, ok := watchPaths[r.URL.Path]; ok && r.URL.Query().Get("watch") != "" {
+		s.serveWatch(w, r, kind)
+		return
+	} else if ok {
+		answer(w, map[string]any{"apiVersion": kind[0], "kind": kind[1] + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{}})
+		return
+	}
+
+	body, ok := discovery[r.URL.Path]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+
+		body = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`
+	}
+
+	answer(w, json.RawMessage(body))
+}
+
+// serveWatch tells of the objects there are, that those were all, and then of
+// what is pushed.
+func (s *apiServer) serveWatch(w http.ResponseWriter, r *http.Request, kind [2]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.asked[r.URL.Path] = r.URL.Query().Get("labelSelector")
+	meta := map[string]any{"resourceVersion": "1", "annotations": map[string]string{"k8s.io/initial-events-end": "true"}}
+	answer(w, map[string]any{"type": "BOOKMARK", "object": map[string]any{"apiVersion": kind[0], "kind": kind[1], "metadata": meta}})
+
+	for next := 0; !s.stopped && r.Context().Err() == nil; s.told.Wait() {
+		for ; next < len(s.objects[r.URL.Path]); next++ {
+			answer(w, map[string]any{"type": "ADDED", "object": s.objects[r.URL.Path][next]})
+		}
+
+		w.(http.Flusher).Flush()
+	}
+}
+
+func answer(w http.ResponseWriter, v any) {
+	// Whoever hangs up needs no answer.
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// TestNewHost holds that a change of an object on a host is told of as one of
+// its Tenant, by a watch and not by a poll.
+func TestNewHost(t *testing.T) {
+	t.Parallel()
+
+	s := newAPIServer(t)
+	heard := make(chan types.NamespacedName, 10)
+	cfg := &rest.Config{Host: s.URL}
+
+	h, err := newHost(t.Context(), cfg, func(t types.NamespacedName) { heard <- t })
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := h.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	if cfg.WrapTransport != nil || cfg.QPS != 0 {
+		t.Error("the caller's configuration was changed")
+	}
+
+	s.push("/api/v1/namespaces", &corev1.Namespace{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "vcluster-alice", Annotations: named("kubeopera-system/alice"), Labels: map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}},
+		},
+	})
+
+	if got := <-heard; got != alice {
+		t.Errorf("heard of %v, want %v", got, alice)
+	}
+
+	s.push("/api/v1/services", &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "vcluster-alice", Name: "vc-alice", Labels: map[string]string{vcluster.LabelApp: vcluster.AppName}},
+	})
+
+	if got := <-heard; got != alice {
+		t.Errorf("heard of %v, want the Tenant of the namespace, %v", got, alice)
+	}
+
+	ns := &corev1.Namespace{}
+	if err := h.Cached.Get(t.Context(), client.ObjectKey{Name: "vcluster-alice"}, ns); err != nil || len(ns.ManagedFields) > 0 {
+		t.Errorf("the cached namespace: %v, managed fields %v", err, ns.ManagedFields)
+	}
+
+	if err := h.Cached.List(t.Context(), &corev1.PodList{}); err == nil {
+		t.Error("a kind that is not watched is read without an error, and would be watched for ever")
+	}
+
+	if err := h.Live.Get(t.Context(), client.ObjectKey{Name: "none"}, ns); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the live read: %v", err)
+	}
+
+	if h.Helm == nil {
+		t.Error("the host has no Helm")
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for path := range watchPaths {
+		if s.asked[path] == "" {
+			t.Errorf("%s is not watched by a label", path)
+		}
+	}
+}
+
+// TestNewHostRefuses holds that what cannot become a client is an error.
+func TestNewHostRefuses(t *testing.T) {
+	t.Parallel()
+
+	for name, cfg := range map[string]*rest.Config{
+		"TLS": {Host: "https://host", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("no PEM")}},
+		"URL": {Host: "https://host:no-port"},
+	} {
+		if _, err := newHost(t.Context(), cfg, func(types.NamespacedName) {}); err == nil {
+			t.Errorf("%s: a host was made of it", name)
+		}
+	}
+}
+
+// TestForbiddenHost holds that a host that forbids something says so, in its own
+// words, and is not waited for.
+func TestForbiddenHost(t *testing.T) {
+	t.Parallel()
+
+	s := newAPIServer(t)
+	s.forbid = true
+
+	p := NewPool()
+	t.Cleanup(p.cancel)
+
+	_, err := p.Get(t.Context(), "one", func() (*rest.Config, error) { return &rest.Config{Host: s.URL}, nil })
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "the provider may not list this") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPoolOnARealServer holds that the pool opens real hosts, and that they end
+// with it.
+func TestPoolOnARealServer(t *testing.T) {
+	t.Parallel()
+
+	s := newAPIServer(t)
+	p := NewPool()
+	heard := make(chan types.NamespacedName, 10)
+	p.Notify(func(t types.NamespacedName) { heard <- t })
+
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+
+	go func() { done <- p.Start(ctx) }()
+
+	if _, err := p.Get(t.Context(), "one", func() (*rest.Config, error) { return &rest.Config{Host: s.URL}, nil }); err != nil {
+		t.Fatal(err)
+	}
+
+	s.push("/api/v1/resourcequotas", &corev1.ResourceQuota{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ResourceQuota"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "vcluster-alice", Name: "q", Annotations: named("kubeopera-system/alice"), Labels: map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy},
+		},
+	})
+
+	if got := <-heard; got != alice {
+		t.Errorf("heard of %v", got)
+	}
+
+	cancel()
+
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
