@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/netns"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/node"
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/preflight"
 )
 
 // prepare makes all that the daemons find when they start.
@@ -25,6 +26,9 @@ func (c *Cluster) prepare(ctx context.Context) (marker, error) {
 			return err
 		}
 		if err := c.state.turnLogs(); err != nil {
+			return err
+		}
+		if err := preflight.Watchers(); err != nil {
 			return err
 		}
 		if err := netns.Create(ctx, c.name, node.CIDR); err != nil {
