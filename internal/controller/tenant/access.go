@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,9 @@ const probeTimeout = 5 * time.Second
 // errUnusable says that there will be no way in until a person changes something.
 var errUnusable = errors.New("unusable")
 
+// errNotExported says that vCluster has not exported a kubeconfig.
+var errNotExported = errors.New("not exported yet")
+
 // access is the way into a tenant's API.
 type access struct {
 	// kubeconfig that was checked against the live API; nil when err is set.
@@ -40,25 +44,27 @@ type access struct {
 	published bool
 }
 
-// readAccess gets the exported kubeconfig, gives it an address that works from
-// outside the pod, and asks the tenant's API with it. The second error says
-// that something could not be found out.
+// readAccess gets the kubeconfig that vCluster exports, gives it an address that
+// works from outside the pod, and asks the tenant's API with it. The second
+// error says that something could not be found out.
 func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w workload) (access, error) {
 	if !w.found {
 		return access{}, nil
 	}
 
-	exported, err := e.exportedKubeconfig(ctx)
-	if errors.Is(err, errUnknown) {
-		return access{}, err
-	}
+	k, err := e.readKubeconfig(ctx, t)
 
-	if err != nil {
-		return access{err: err}, nil //nolint:nilerr // That there is no way in is what was found out.
+	switch {
+	case errors.Is(err, errUnknown):
+		return access{}, err
+	case err != nil && w.ready:
+		return access{err: err}, nil
+	case err != nil:
+		return access{err: errNotReady}, nil
 	}
 
 	var a access
-	if a.published, err = e.isPublished(ctx, t, exported); err != nil {
+	if a.published, err = e.isPublished(ctx, t, k); err != nil {
 		return access{}, err
 	}
 
@@ -67,14 +73,44 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w workloa
 		return a, nil
 	}
 
-	if err := e.probe(ctx, exported.RESTConfig()); err != nil {
-		a.err = fmt.Errorf("the tenant's API at %s cannot be used: %w", exported.Endpoint(), err)
+	if err := e.probe(ctx, k.RESTConfig()); err != nil {
+		a.err = fmt.Errorf("the tenant's API at %s cannot be used: %w", k.Endpoint(), err)
 		return a, nil
 	}
 
-	a.kubeconfig = exported
+	a.kubeconfig = k
 
 	return a, nil
+}
+
+// readKubeconfig is what vCluster exports or, since it does so only when it
+// starts, what was published of an export that is gone.
+func (e *external) readKubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcluster.Kubeconfig, error) {
+	k, err := e.exportedKubeconfig(ctx)
+	if !errors.Is(err, errNotExported) {
+		return k, err
+	}
+
+	s, failed := e.publishedSecret(ctx, t)
+	if failed != nil {
+		return nil, fmt.Errorf("%w: %w", errUnknown, failed)
+	}
+
+	if s == nil || !metav1.IsControlledBy(s, t) {
+		return nil, err
+	}
+
+	k, failed = vcluster.ParseKubeconfig(s.Data[xpv2.CredentialsSecretKubeconfigKey])
+	if failed != nil {
+		return nil, err
+	}
+
+	// An address that values asked for is none of the Service's.
+	if net.ParseIP(hostOf(k.Endpoint())) == nil {
+		return k, nil
+	}
+
+	return e.addressed(ctx, k)
 }
 
 // exportedKubeconfig is what vCluster exports, addressed from outside the pod.
@@ -83,7 +119,8 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 
 	err := e.live.Get(ctx, types.NamespacedName{Namespace: e.names.namespace, Name: e.names.exported}, s)
 	if kerrors.IsNotFound(err) {
-		return nil, fmt.Errorf("vCluster has not exported Secret %q yet", e.names.exported)
+		return nil, fmt.Errorf("%w: vCluster has not exported Secret %q (it does when it starts: if this stays, delete its pod)",
+			errNotExported, e.names.exported)
 	}
 
 	if err != nil {
@@ -92,7 +129,7 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 
 	k, err := vcluster.ExportedKubeconfig(s.Data)
 	if errors.Is(err, vcluster.ErrNoKubeconfig) {
-		return nil, fmt.Errorf("vCluster has not filled Secret %q yet: %w", e.names.exported, err)
+		return nil, fmt.Errorf("%w: vCluster has not filled Secret %q: %w", errNotExported, e.names.exported, err)
 	}
 
 	if err != nil {
@@ -105,11 +142,16 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 		return k, nil
 	}
 
+	return e.addressed(ctx, k)
+}
+
+// addressed gives the kubeconfig the address of the control plane's Service.
+func (e *external) addressed(ctx context.Context, k *vcluster.Kubeconfig) (*vcluster.Kubeconfig, error) {
 	svc := &corev1.Service{}
 	if ok, err := e.find(ctx, types.NamespacedName{Namespace: e.names.namespace, Name: e.names.release}, svc); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnknown, err)
 	} else if !ok {
-		return nil, fmt.Errorf("the control plane has no Service %q yet", e.names.release)
+		return nil, fmt.Errorf("the control plane has no Service %q", e.names.release)
 	}
 
 	address, err := addressOf(svc)
@@ -120,15 +162,20 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 	return k.WithServer(address, "")
 }
 
-func isLoopback(endpoint string) bool {
+func hostOf(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return false
+		return ""
 	}
 
-	ip := net.ParseIP(u.Hostname())
+	return u.Hostname()
+}
 
-	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+func isLoopback(endpoint string) bool {
+	host := hostOf(endpoint)
+	ip := net.ParseIP(host)
+
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 // addressOf is where a control plane's Service is reached: at its load balancer

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -98,10 +99,10 @@ func TestExportedKubeconfig(t *testing.T) {
 		errs     string
 		is       error
 	}{
-		"Absent":    {reason: "not exported yet", errs: `has not exported Secret "vc-vc-alice-default" yet`},
+		"Absent":    {reason: "not exported yet", errs: `has not exported Secret "vc-vc-alice-default"`, is: errNotExported},
 		"NoKey":     {reason: "the key comes later, and is named", host: []client.Object{empty}, errs: `"config"`, is: vcluster.ErrNoKubeconfig},
 		"Broken":    {reason: "waiting does not repair it", host: []client.Object{broken}, errs: "vc-vc-alice-default", is: errUnusable},
-		"NoService": {reason: "loopback, and no Service yet", host: []client.Object{exported(n, kubeconfig("admin"))}, errs: `no Service "vc-alice-default" yet`},
+		"NoService": {reason: "loopback, and no Service yet", host: []client.Object{exported(n, kubeconfig("admin"))}, errs: `no Service "vc-alice-default"`},
 		"Headless":  {reason: "loopback, and no address", host: []client.Object{exported(n, kubeconfig("admin")), headless}, errs: "no cluster IP", is: errUnusable},
 		"Rewritten": {reason: "loopback becomes the Service's address", host: []client.Object{exported(n, kubeconfig("admin")), service(n)}, endpoint: "https://10.96.0.10:443"},
 		"Own":       {reason: "an address that was asked for stays", host: []client.Object{exported(n, kubeconfigFor("https://a.example.org", pairOf("ca").cert, pairOf("admin")))}, endpoint: "https://a.example.org"},
@@ -281,5 +282,57 @@ func TestReadAccess(t *testing.T) {
 		if a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), workload{found: true, ready: true}); !errors.Is(err, errInjected) {
 			t.Errorf("failed read %d, %s, became %+v and %v", nth, w.reads.failed, a, err)
 		}
+	}
+}
+
+// TestLostExport holds that a Tenant outlives the loss of what vCluster exports,
+// which it writes only when it starts: the published kubeconfig is as good, as
+// long as the API answers to it.
+func TestLostExport(t *testing.T) {
+	t.Parallel()
+
+	moved := service(namesOf(alice().Obj()))
+	moved.Spec.ClusterIP = "10.96.0.99"
+
+	cases := map[string]struct {
+		reason   string
+		lose     func(w *world, n names)
+		phase    v1alpha1.TenantPhase
+		endpoint string
+	}{
+		"Secret": {
+			reason: "the exported Secret is deleted", phase: v1alpha1.PhaseReady, endpoint: "https://10.96.0.10:443",
+			lose: func(w *world, n names) { w.remove(w.host, exported(n, nil)) },
+		},
+		"Service": {
+			reason: "the Service is made anew, and took the export with it", phase: v1alpha1.PhaseReady, endpoint: "https://10.96.0.99:443",
+			lose: func(w *world, n names) {
+				w.remove(w.host, exported(n, nil))
+				w.remove(w.host, service(n))
+				w.add(moved)
+			},
+		},
+		"Both": {
+			reason: "nothing is left that opens the API", phase: v1alpha1.PhaseProvisioning, endpoint: "https://10.96.0.10:443",
+			lose: func(w *world, n names) {
+				w.remove(w.host, exported(n, nil))
+				w.remove(w.kube, read[*corev1.Secret](w, w.kube, alice().Obj().GetNamespace(), n.secret))
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w, tn := newWorld(t), alice().Obj()
+			w.arrive(tn)
+			tc.lose(w, namesOf(tn))
+			w.mustPass(tn)
+			w.mustPass(tn)
+
+			if tn.Status.Phase != tc.phase || tn.Status.Endpoint != tc.endpoint {
+				t.Errorf("%s: %s at %s: %s", tc.reason, tn.Status.Phase, tn.Status.Endpoint, tn.Status.Message)
+			}
+		})
 	}
 }

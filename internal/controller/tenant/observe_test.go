@@ -40,7 +40,7 @@ func TestFromPendingToReady(t *testing.T) {
 				"host create ResourceQuota kubeopera-tenant", "helm install vc-alice-default",
 			},
 		},
-		{"Helm's objects appear", func() { w.add(controlPlane(n).Obj()); w.add(service(n)) }, v1alpha1.PhaseProvisioning, "has not exported", nil},
+		{"Helm's objects appear", func() { w.add(controlPlane(n).Obj()); w.add(service(n)) }, v1alpha1.PhaseProvisioning, errNotReady.Error(), nil},
 		{"the control plane is ready, and has exported nothing", func() {
 			w.remove(w.host, controlPlane(n).Obj())
 			w.add(controlPlane(n).Ready().Obj())

@@ -103,7 +103,7 @@ func (c *Cluster) Link(ctx context.Context, dir string, names ...string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder of links: %w", err)
 	}
 	for _, p := range some {
