@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ const (
 	maxManifestBytes = 1 << 20
 
 	// connectTimeout bounds the steps to an answer, not the transfer.
-	connectTimeout = 15 * time.Second
+	connectTimeout = 8 * time.Second
 )
 
 // fetch downloads the packed chart.
@@ -99,6 +100,7 @@ func (s *source) httpClient() (*http.Client, error) {
 		return nil, errors.New("cannot make an HTTP client: the default transport was replaced")
 	}
 	t = t.Clone()
+	t.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	t.TLSHandshakeTimeout = connectTimeout
 	t.ResponseHeaderTimeout = connectTimeout
 	t.TLSClientConfig = &tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS12}

@@ -42,12 +42,17 @@ func (e *external) describeNamespace(ctx context.Context, ns *corev1.Namespace) 
 
 		switch c.Type {
 		case corev1.NamespaceContentRemaining:
-			words = append(words, e.nameRemaining(ctx, ns.GetName(), c.Message)...)
+			words = append(words, e.nameRemaining(ctx, ns.GetName(), remainders(c.Message))...)
 		case corev1.NamespaceFinalizersRemaining:
 			// The objects above are named with their finalizers.
 		default:
 			words = append(words, c.Message)
 		}
+	}
+
+	if len(words) == 0 {
+		// Pods go first, and no condition tells of them.
+		words = e.nameRemaining(ctx, ns.GetName(), []remainder{{GroupResource: schema.GroupResource{Resource: "pods"}, text: "pods"}})
 	}
 
 	if len(words) == 0 {
@@ -57,15 +62,32 @@ func (e *external) describeNamespace(ctx context.Context, ns *corev1.Namespace) 
 	return fmt.Sprintf("waiting for namespace %q: %s", ns.GetName(), strings.Join(words, "; "))
 }
 
-// nameRemaining lists the objects of the kinds that the message counts. What
-// cannot be listed stays a count.
-func (e *external) nameRemaining(ctx context.Context, namespace, message string) []string {
+// remainder is a resource of which a namespace still holds something.
+type remainder struct {
+	schema.GroupResource
+
+	// text says so without naming the objects.
+	text string
+}
+
+// remainders are those that the message of NamespaceContentRemaining counts.
+func remainders(message string) []remainder {
+	var out []remainder
+	for _, m := range remaining.FindAllStringSubmatch(message, -1) {
+		out = append(out, remainder{GroupResource: schema.GroupResource{Resource: m[1], Group: m[2]}, text: m[0]})
+	}
+
+	return out
+}
+
+// nameRemaining names the objects that remain. What cannot be listed stays a text.
+func (e *external) nameRemaining(ctx context.Context, namespace string, of []remainder) []string {
 	var held, going []string
 
-	for _, m := range remaining.FindAllStringSubmatch(message, -1) {
-		kind, items, err := e.listResource(ctx, namespace, schema.GroupResource{Resource: m[1], Group: m[2]})
+	for _, r := range of {
+		kind, items, err := e.listResource(ctx, namespace, r.GroupResource)
 		if err != nil {
-			going = append(going, m[0])
+			going = append(going, r.text)
 			continue
 		}
 

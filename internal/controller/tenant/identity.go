@@ -42,12 +42,12 @@ func foreignNamespace(t *v1alpha1.Tenant, ns *corev1.Namespace) error {
 		owner = fmt.Sprintf("it belongs to Tenant %q", o)
 	}
 
-	return fmt.Errorf("%w: tenantName %q cannot be used, since namespace %q exists on the host cluster and %s; choose another tenantName",
+	return fmt.Errorf("%w: tenantName %q cannot be used, since namespace %q exists on the host cluster and %s; delete this Tenant and create one with another tenantName",
 		errConflict, t.Spec.TenantName, ns.GetName(), owner)
 }
 
 func takenID(t *v1alpha1.Tenant, by string) error {
-	return fmt.Errorf("%w: cloudSpaceID %q is taken by Tenant %q; give each Tenant its own",
+	return fmt.Errorf("%w: cloudSpaceID %q is taken by Tenant %q; delete this Tenant and create one with a cloudSpaceID of its own",
 		errConflict, t.Spec.CloudSpaceID, by)
 }
 
