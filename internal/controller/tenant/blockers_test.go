@@ -42,6 +42,10 @@ func TestDescribeNamespace(t *testing.T) {
 	}{
 		"NotAsked": {reason: "it was not asked to go yet", ns: namespaceOf(alice().Obj()).Obj(), want: `waiting for namespace "vcluster-alice-default" to be deleted`},
 		"Silent":   {reason: "nothing is known", ns: going().Obj(), want: `waiting for namespace "vcluster-alice-default", which is being deleted`},
+		"Pods": {
+			reason: "pods go first, and the namespace does not say so", host: []client.Object{&corev1.Pod{ObjectMeta: meta("slow")}},
+			ns: going().Obj(), want: `waiting for namespace "vcluster-alice-default": Pod slow`,
+		},
 		"Claim": {
 			reason: "the claim and its finalizer", host: []client.Object{claim, elsewhere},
 			ns: going().Condition(corev1.NamespaceContentRemaining, "Some resources are remaining: persistentvolumeclaims. has 1 resource instances").
