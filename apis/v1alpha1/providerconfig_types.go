@@ -197,7 +197,8 @@ type ClusterProviderConfigList struct {
 }
 
 // A ProviderConfigUsage records that a managed resource uses a ProviderConfig
-// or a ClusterProviderConfig, which cannot be deleted while one exists.
+// or a ClusterProviderConfig. One that is deleted is gone only when no usage of it
+// is left.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Namespaced,categories={crossplane,providerconfig,kubeopera}

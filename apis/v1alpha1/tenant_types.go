@@ -17,7 +17,9 @@ import (
 type TenantSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// UserID is the id of the customer who owns the CloudSpace. It never changes.
+	// UserID is the id of the customer who owns the CloudSpace: 1 to 63 letters,
+	// digits, '.', '_' and '-', with a letter or digit at both ends. It never
+	// changes.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -26,8 +28,9 @@ type TenantSpec struct {
 	UserID string `json:"userID"`
 
 	// TenantName names the vCluster: its Helm release is vc-{tenantName}, its
-	// namespace on the host cluster is vcluster-{tenantName}. It is unique on
-	// the host cluster and never changes.
+	// namespace on the host cluster is vcluster-{tenantName}. It has 3 to 32
+	// lower-case letters, digits and '-', with a letter or digit at both ends. It
+	// is unique on the host cluster and never changes.
 	// +required
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=32
@@ -36,8 +39,9 @@ type TenantSpec struct {
 	TenantName string `json:"tenantName"`
 
 	// CloudSpaceID is the id under which KubeOpera knows the CloudSpace. The
-	// kubeconfig is published as Secret tenant-{cloudSpaceID}-kubeconfig. It is
-	// unique among all Tenants and never changes.
+	// kubeconfig is published as Secret tenant-{cloudSpaceID}-kubeconfig. It has 1
+	// to 63 lower-case letters, digits and '-', with a letter or digit at both
+	// ends. It is unique among all Tenants and never changes.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -46,7 +50,11 @@ type TenantSpec struct {
 	CloudSpaceID string `json:"cloudSpaceID"`
 
 	// Quota is what the CloudSpace's own workloads may use in total. What the
-	// platform runs beside them (the control plane, CoreDNS) is added on top.
+	// platform runs beside them (the control plane, CoreDNS) is added on top. CPU
+	// and memory have defaults of their own, 2 and 4Gi: one that is given alone
+	// leaves the other at its default. A container that names no requests and
+	// limits gets limits of 500m CPU and 512Mi memory, requests of 50m and 64Mi,
+	// and counts with these.
 	// +optional
 	// +kubebuilder:default={}
 	Quota QuotaSpec `json:"quota,omitzero"`
@@ -58,25 +66,28 @@ type TenantSpec struct {
 
 // QuotaSpec is what the workloads of one CloudSpace may use in total.
 type QuotaSpec struct {
-	// CPU that all workloads together may request, and use at most, in cores.
+	// CPU that all workloads together may request, and use at most, in cores,
+	// such as 4 or 500m: above 0 and at most 100000. Unset means 2, whatever
+	// memory is.
 	// +optional
 	// +kubebuilder:default="2"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('100000')) <= 0",message="quota.cpu must be a quantity of cores above 0 and at most 100000, such as 4 or 500m"
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 
-	// Memory that all workloads together may request, and use at most, in bytes.
+	// Memory that all workloads together may request, and use at most, in bytes,
+	// such as 8Gi: 1Mi to 1Pi. Unset means 4Gi, whatever cpu is.
 	// +optional
 	// +kubebuilder:default="4Gi"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Pi')) <= 0",message="quota.memory must be a quantity of bytes from 1Mi to 1Pi, such as 8Gi"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
-	// Storage that all volume claims together may request, in bytes. Unset
-	// means no limit.
+	// Storage that all volume claims together may request, in bytes, such as
+	// 50Gi: 1Mi to 1Ei. Unset means no limit.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Ei')) <= 0",message="quota.storage must be a quantity of bytes from 1Mi to 1Ei, such as 50Gi"
 	Storage *resource.Quantity `json:"storage,omitempty"`
 
-	// Pods that may exist at once. Unset means no limit.
+	// Pods that may exist at once, 1 to 100000. Unset means no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
@@ -101,7 +112,9 @@ type VClusterSpec struct {
 
 	// Distro of Kubernetes inside the vCluster. Unset means k3s for charts up
 	// to 0.32 and k8s from 0.33, where k3s no longer exists. It cannot change
-	// once the vCluster runs.
+	// once the vCluster runs: a change is stored, but never carried out. The
+	// vCluster works as before, and status.message says so until the old value
+	// is back.
 	// +optional
 	// +kubebuilder:validation:Enum=k3s;k8s
 	Distro *Distro `json:"distro,omitempty"`
@@ -241,7 +254,8 @@ type TenantStatus struct {
 	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`
 
-	// LastSyncedAt is when this status last changed.
+	// LastSyncedAt is when this status last changed, and not when the Tenant was
+	// last looked at.
 	// +optional
 	LastSyncedAt *metav1.Time `json:"lastSyncedAt,omitempty"`
 }
@@ -262,7 +276,10 @@ type Tenant struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is the CloudSpace that is wanted.
+	// Spec is the CloudSpace that is wanted. Without a providerConfigRef it is
+	// made by the ClusterProviderConfig named default. With a
+	// writeConnectionSecretToRef the kubeconfig and its parts are also written
+	// into that Secret.
 	// +required
 	Spec TenantSpec `json:"spec"`
 

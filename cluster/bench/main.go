@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -26,7 +25,7 @@ import (
 )
 
 type flags struct {
-	Rounds   int    `short:"n" default:"3" help:"How many rounds to measure, 3 or more. Each gives one pair of either comparison [${default}]."`
+	Rounds   int    `short:"n" default:"5" help:"How many rounds to measure, 3 or more. Each gives one pair of either comparison [${default}]."`
 	Provider string `env:"KUBEOPERA_PROVIDER" default:"bin/provider" placeholder:"FILE" help:"The provider's program [${default}]."`
 }
 
@@ -105,7 +104,7 @@ func startProvider(ctx context.Context, c *rig.Cluster, binary, folder string) (
 		return nil, err
 	}
 
-	if err := c.Install(ctx, filepath.Join(root, "package", "crds")); err != nil {
+	if err := c.Install(ctx, root); err != nil {
 		return nil, err
 	}
 

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -22,6 +23,9 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -34,6 +38,10 @@ const (
 	folder = ".demo"
 	// timeLimit is how long all of it may take.
 	timeLimit = 5 * time.Minute
+	// connectLimit is how long the cluster may take to answer at first.
+	connectLimit = 15 * time.Second
+	// slotFile holds the process id of the provider.
+	slotFile = folder + "/provider.pid"
 	// testbedChart is the chart that the test bed's registry serves.
 	testbedChart = "0.36.1"
 )
@@ -68,19 +76,25 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("cannot make folder for the demo: %w", err)
 	}
-	slot, err := takeSlot(ctx, filepath.Join(folder, "provider.pid"))
-	if err != nil {
-		return err
-	}
-	defer slot.Close()
+	say := sayer(out, time.Now())
 	if f.Stop {
+		slot, err := takeSlot(ctx, slotFile, say)
+		if err != nil {
+			return err
+		}
+		slot.Close()
 		return nil
 	}
 	c, err := connect()
 	if err != nil {
 		return err
 	}
-	say := sayer(out, time.Now())
+	// What runs is given up only for a cluster that answers.
+	slot, err := takeSlot(ctx, slotFile, say)
+	if err != nil {
+		return err
+	}
+	defer slot.Close()
 	if err := prepare(ctx, c, f.Testbed, say); err != nil {
 		return err
 	}
@@ -143,11 +157,20 @@ func save(ctx context.Context, c client.Client, tenant *v1alpha1.Tenant) (string
 	return file, s.Data["kubeconfig"], nil
 }
 
-// connect makes a client for the cluster that KUBECONFIG names.
+// connect makes a client for the cluster that KUBECONFIG names, once that
+// cluster answered.
 func connect() (client.WithWatch, error) {
+	if file := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); file != "" && len(filepath.SplitList(file)) == 1 {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("KUBECONFIG names %s, which does not exist", file)
+		}
+	}
 	cluster, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find a cluster; set KUBECONFIG: %w", err)
+	}
+	if err := reach(cluster); err != nil {
+		return nil, err
 	}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
@@ -160,6 +183,20 @@ func connect() (client.WithWatch, error) {
 		return nil, fmt.Errorf("cannot make a client for the cluster: %w", err)
 	}
 	return c, nil
+}
+
+// reach errs unless the cluster answers.
+func reach(cluster *rest.Config) error {
+	limited := rest.CopyConfig(cluster)
+	limited.Timeout = connectLimit
+	d, err := discovery.NewDiscoveryClientForConfig(limited)
+	if err != nil {
+		return fmt.Errorf("cannot make a client for the cluster: %w", err)
+	}
+	if _, err := d.ServerVersion(); err != nil {
+		return fmt.Errorf("cannot reach the cluster at %s; set KUBECONFIG to another: %w", cluster.Host, err)
+	}
+	return nil
 }
 
 // sayer prints lines after the seconds since began.

@@ -35,21 +35,21 @@ const (
 // which got the id later is never taken for it.
 type slot struct{ file *os.File }
 
-// takeSlot stops the provider of an earlier run, if there is one.
-func takeSlot(ctx context.Context, path string) (*slot, error) {
+// takeSlot stops the provider of an earlier run, if there is one, and says so.
+func takeSlot(ctx context.Context, path string, say func(string, ...any)) (*slot, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open file for the process id: %w", err)
 	}
 	s := &slot{file: file}
-	if err := s.vacate(ctx); err != nil {
+	if err := s.vacate(ctx, say); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *slot) vacate(ctx context.Context) error {
+func (s *slot) vacate(ctx context.Context, say func(string, ...any)) error {
 	free, err := s.lock(ctx)
 	if free || err != nil {
 		return err
@@ -68,6 +68,7 @@ func (s *slot) vacate(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(waiting, retryEvery, true, s.lock)
 		cancel()
 		if err == nil {
+			say("stopped the provider of the earlier run (process %d)", pid)
 			return nil
 		}
 		if ctx.Err() != nil {

@@ -4,7 +4,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,7 +33,7 @@ func inFolder(t *testing.T, script string) {
 
 func take(t *testing.T) *slot {
 	t.Helper()
-	s, err := takeSlot(t.Context(), filepath.Join(folder, "provider.pid"))
+	s, err := takeSlot(t.Context(), slotFile, t.Logf)
 	if err != nil {
 		t.Fatalf("takeSlot(...): %v", err)
 	}
@@ -73,12 +75,55 @@ func TestProviderIsReplaced(t *testing.T) {
 	default:
 	}
 
-	second := take(t)
+	var said bytes.Buffer
+	second, err := takeSlot(t.Context(), slotFile, sayer(&said, time.Now()))
+	if err != nil {
+		t.Fatalf("takeSlot(...): %v", err)
+	}
+	t.Cleanup(second.Close)
+	if want := fmt.Sprintf("stopped the provider of the earlier run (process %d)", p.pid); !strings.Contains(said.String(), want) {
+		t.Errorf("A person reads what became of it: want %q, got %q", want, &said)
+	}
 	if err := ended(t, p); !strings.Contains(err.Error(), "terminated") {
 		t.Errorf("The next demo ends the provider of the first in order, got %v", err)
 	}
 	if q := start(t, second); q.pid == p.pid {
 		t.Errorf("The next demo starts a provider of its own, got %d again", q.pid)
+	}
+}
+
+func TestProviderOutlivesWrongCluster(t *testing.T) {
+	inFolder(t, "exec sleep 300")
+	first := take(t)
+	p := start(t, first)
+	first.Close()
+
+	const nowhere = `{"apiVersion":"v1","kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"x"}}],
+		"clusters":[{"name":"x","cluster":{"server":"http://127.0.0.1:1"}}]}`
+	if err := os.WriteFile("nowhere.kubeconfig", []byte(nowhere), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct{ file, want string }{
+		"NoFile":   {file: "wrong.kubeconfig", want: "KUBECONFIG names wrong.kubeconfig, which does not exist"},
+		"NoAnswer": {file: "nowhere.kubeconfig", want: "cannot reach the cluster at http://127.0.0.1:1"},
+	}
+	for name, tc := range cases {
+		t.Setenv("KUBECONFIG", tc.file)
+		if err := run(t.Context(), flags{}, io.Discard); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: the message names what is wrong: want %q, got %v", name, tc.want, err)
+		}
+		select {
+		case err := <-p.ended:
+			t.Fatalf("%s: what runs is not given up for a cluster that does not answer: %v", name, err)
+		default:
+		}
+	}
+
+	if err := run(t.Context(), flags{Stop: true}, io.Discard); err != nil {
+		t.Fatalf("run(stop): %v", err)
+	}
+	if err := ended(t, p); !strings.Contains(err.Error(), "terminated") {
+		t.Errorf("To stop it needs no cluster, got %v", err)
 	}
 }
 
@@ -91,7 +136,7 @@ func TestForeignProcessIsSpared(t *testing.T) {
 	if err := os.WriteFile(stale, fmt.Appendln(nil, bystander.pid), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := takeSlot(t.Context(), stale)
+	s, err := takeSlot(t.Context(), stale, t.Logf)
 	if err != nil {
 		t.Fatalf("takeSlot(...): %v", err)
 	}

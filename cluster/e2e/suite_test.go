@@ -44,7 +44,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 	cluster, err = rig.Connect()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(cluster.Install(ctx, filepath.Join(root, "package", "crds"))).To(Succeed())
+	Expect(cluster.Install(ctx, root)).To(Succeed())
 
 	kubeconfig, err := cluster.ProviderKubeconfig(ctx)
 	Expect(err).NotTo(HaveOccurred())

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,17 +15,16 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -48,12 +48,12 @@ const (
 // ErrInUse says that the cluster has Tenants already.
 var ErrInUse = errors.New("cluster is in use")
 
-// Install brings a new cluster to where a Tenant can be made: CRDs from the
-// folder, the namespace, and the ClusterProviderConfig "default" for the test
-// bed's registry. It refuses a cluster that has Tenants, whose provider would
-// work on ours as well.
-func (c *Cluster) Install(ctx context.Context, crds string) error {
-	if err := c.installCRDs(ctx, crds); err != nil {
+// Install brings a new cluster to where a Tenant can be made: the CRDs and the
+// provider's rights as they are shipped below root, the namespace, and the
+// ClusterProviderConfig "default" for the test bed's registry. It refuses a
+// cluster that has Tenants, whose provider would work on ours as well.
+func (c *Cluster) Install(ctx context.Context, root string) error {
+	if err := c.installCRDs(ctx, filepath.Join(root, "package", "crds")); err != nil {
 		return err
 	}
 
@@ -76,7 +76,38 @@ func (c *Cluster) Install(ctx context.Context, crds string) error {
 		}
 	}
 
-	return nil
+	return c.applyFile(ctx, filepath.Join(root, "cluster", "rbac", "provider.yaml"))
+}
+
+// applyFile applies each object in a file of YAML documents.
+func (c *Cluster) applyFile(ctx context.Context, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("cannot read what is to be applied: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+
+	for docs := utilyaml.NewYAMLOrJSONDecoder(f, 4096); ; {
+		u := &unstructured.Unstructured{}
+
+		err := docs.Decode(&u.Object)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+
+		if err != nil {
+			return fmt.Errorf("cannot read %q: %w", file, err)
+		}
+
+		if len(u.Object) == 0 {
+			continue
+		}
+
+		err = c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("cannot apply %s %q of %q: %w", u.GetKind(), u.GetName(), file, err)
+		}
+	}
 }
 
 // ensure creates the object unless there is one of its name.
@@ -105,22 +136,13 @@ func (c *Cluster) installCRDs(ctx context.Context, folder string) error {
 	}
 
 	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			return fmt.Errorf("cannot read a CRD: %w", err)
+		if err := c.applyFile(ctx, f); err != nil {
+			return err
 		}
+	}
 
-		u := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(raw, &u.Object); err != nil {
-			return fmt.Errorf("cannot read the CRD in %q: %w", f, err)
-		}
-
-		err = c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
-		if err != nil {
-			return fmt.Errorf("cannot apply %q: %w", f, err)
-		}
-
-		if err := c.awaitCRD(ctx, u.GetName()); err != nil {
+	for _, kind := range []string{"tenants", "providerconfigs", "clusterproviderconfigs", "providerconfigusages"} {
+		if err := c.awaitCRD(ctx, kind+"."+v1alpha1.GroupVersion.Group); err != nil {
 			return err
 		}
 	}
@@ -150,23 +172,11 @@ func (c *Cluster) awaitCRD(ctx context.Context, name string) error {
 	return nil
 }
 
-// ProviderKubeconfig gives the provider an identity of its own, so that the
-// audit log tells its writes from all others, and returns its kubeconfig.
+// ProviderKubeconfig is the kubeconfig of the provider's own account, which has
+// the rights that are shipped and no others. By its name the audit log tells the
+// provider's writes from all others.
 func (c *Cluster) ProviderKubeconfig(ctx context.Context) ([]byte, error) {
-	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: providerName}}
-	all := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: providerName},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: Namespace, Name: providerName}},
-	}
-
-	for _, o := range []client.Object{sa, all} {
-		if err := c.ensure(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-
-	return c.KubeconfigOf(ctx, sa)
+	return c.KubeconfigOf(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: providerName}})
 }
 
 // KubeconfigOf is a kubeconfig by which one acts as the service account, for a

@@ -155,7 +155,15 @@ func (f *facts) releaseStage() xpv2.Condition {
 		return notDone(ct, v1alpha1.ReasonFailed, f.reason)
 	case releaseAbsent:
 		return notDone(ct, v1alpha1.ReasonWaiting, f.reason)
-	case releaseLocked, releaseStale, releaseDrifted:
+	case releaseLocked, releaseStale:
+		// An upgrade that was left half-way; the first install says nothing of
+		// what else it has made.
+		if f.workload.ready && f.release.Revision > 1 {
+			return pendingChange(ct, f.reason)
+		}
+
+		return notDone(ct, v1alpha1.ReasonProgressing, f.reason)
+	case releaseDrifted:
 		return notDone(ct, v1alpha1.ReasonProgressing, f.reason)
 	default:
 		return notDone(ct, v1alpha1.ReasonFailed, fmt.Sprintf("release state %q is not known", f.state))

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -94,12 +95,17 @@ func TestFacts(t *testing.T) {
 			want{[4]xpv2.ConditionReason{ok, pending, ok, ok}, false, false, v1alpha1.PhaseReady, "values"},
 		},
 		"Locked": {
-			"a young pending revision is left alone", func(f *facts) { f.state, f.reason = releaseLocked, "pending" },
+			"a young pending revision is left alone", func(f *facts) { f.state, f.reason, f.release = releaseLocked, "pending", &helm.Release{Revision: 1} },
 			want{[4]xpv2.ConditionReason{ok, works, ok, ok}, true, false, v1alpha1.PhaseProvisioning, "pending"},
 		},
 		"Stale": {
-			"a stale one is work to do", func(f *facts) { f.state, f.reason = releaseStale, "stale" },
+			"a stale one is work to do", func(f *facts) { f.state, f.reason, f.release = releaseStale, "stale", &helm.Release{Revision: 1} },
 			want{[4]xpv2.ConditionReason{ok, works, ok, ok}, false, false, v1alpha1.PhaseProvisioning, "stale"},
+		},
+		"StaleUpgrade": {
+			"an upgrade left half-way does not stop what runs",
+			func(f *facts) { f.state, f.reason, f.release = releaseStale, "stale", &helm.Release{Revision: 2} },
+			want{[4]xpv2.ConditionReason{ok, pending, ok, ok}, false, false, v1alpha1.PhaseReady, "stale"},
 		},
 		"Drifted": {
 			"a workload that is gone is repaired",

@@ -47,7 +47,8 @@ func classify(r *helm.Release, d desired, missing string, now time.Time) (releas
 	case r == nil || r.Status == helm.StatusUninstalled:
 		return releaseAbsent, "the vCluster is not installed yet"
 	case r.Status.Pending() && now.Sub(r.Updated) < staleAfter:
-		return releaseLocked, fmt.Sprintf("revision %d of release %q is %s", r.Revision, r.Name, r.Status)
+		return releaseLocked, fmt.Sprintf("revision %d of release %q is %s; if nobody is at work on it, it is taken up after %s",
+			r.Revision, r.Name, r.Status, staleAfter)
 	case r.Status.Pending():
 		return releaseStale, fmt.Sprintf("revision %d of release %q is %s since %s, its writer is gone",
 			r.Revision, r.Name, r.Status, r.Updated.UTC().Format(time.RFC3339))

@@ -22,7 +22,7 @@ func (c *Cluster) Status(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if m == nil {
-		return fmt.Errorf("%w: %q", ErrNotUp, c.name)
+		return fmt.Errorf("%w: %q: run 'up' first", ErrNotUp, c.name)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "COMPONENT\tPROCESS\tSTATE\n")
@@ -41,7 +41,7 @@ func (c *Cluster) Status(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("cannot write status: %w", err)
 	}
 	if !m.Complete {
-		return fmt.Errorf("%w: %q is on its way up, or was interrupted on it", ErrNotUp, c.name)
+		return fmt.Errorf("%w: %q is on its way up, or was interrupted on it: wait, or run 'up' again", ErrNotUp, c.name)
 	}
 	fmt.Fprintf(w, "\nup since %s\nkubeconfig  %s (%s)\nregistry    %s\naudit log   %s\nlogs        %s\n",
 		m.Made.Format(time.DateTime), c.state.kubeconfig(), node.APIServer, node.Registry, c.state.auditLog(), c.state.logs())
