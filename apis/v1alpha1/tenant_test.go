@@ -129,7 +129,11 @@ func testTenantRefused(t *testing.T, c client.Client) {
 		"Kubernetes":     {"A minor version is not exact.", "spec.vcluster", map[string]any{"kubernetesVersion": "1.36"}, []string{"vcluster.kubernetesVersion must be an exact version"}},
 		"Distro":         {"Charts know two.", "spec.vcluster", map[string]any{"distro": "k0s"}, []string{"spec.vcluster.distro", "k3s", "k8s"}},
 		"ValuesList":     {"Values are an object.", "spec.vcluster", map[string]any{"valuesOverrides": []any{"a"}}, []string{"spec.vcluster.valuesOverrides", "object"}},
-		"ValuesText":     {"Values are not YAML in YAML.", "spec.vcluster", map[string]any{"valuesOverrides": "a: b"}, []string{"spec.vcluster.valuesOverrides", "object"}},
+		"ConnectionIsKubeconfig": {
+			"Two writers of one Secret would go on for ever.", "spec.writeConnectionSecretToRef",
+			map[string]any{"name": "tenant-7e9d3a1b-0000-4000-8000-000000000002-kubeconfig"}, []string{"writeConnectionSecretToRef.name must not be"},
+		},
+		"ValuesText": {"Values are not YAML in YAML.", "spec.vcluster", map[string]any{"valuesOverrides": "a: b"}, []string{"spec.vcluster.valuesOverrides", "object"}},
 	}
 	// Inputs that must never reach a quota, for each of its amounts.
 	for field, want := range map[string]string{

@@ -87,7 +87,8 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 
 	if err := c.connect(ctx, t, e); err != nil {
 		if meta.WasDeleted(t) {
-			e.reportDeletion(t, err.Error())
+			e.reportDeletion(t, err.Error()+"; bring back what is missing, or let go of the CloudSpace as it is: "+
+				"leave Delete out of spec.managementPolicies")
 		} else {
 			e.reportUnknown(t, err)
 		}

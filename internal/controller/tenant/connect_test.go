@@ -352,8 +352,12 @@ func TestCannotConnect(t *testing.T) {
 				t.Errorf("%s: client %v, phase %s", tc.reason, got, tn.Status.Phase)
 			}
 
-			if tc.phase != v1alpha1.PhaseReady && tn.Status.Message != err.Error() {
+			if tc.phase != v1alpha1.PhaseReady && !strings.HasPrefix(tn.Status.Message, err.Error()) {
 				t.Errorf("%s: message %q, error %q", tc.reason, tn.Status.Message, err)
+			}
+
+			if tc.phase == v1alpha1.PhaseDeleting && !strings.Contains(tn.Status.Message, "managementPolicies") {
+				t.Errorf("%s: message %q does not say the way out", tc.reason, tn.Status.Message)
 			}
 		})
 	}

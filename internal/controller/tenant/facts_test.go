@@ -29,6 +29,7 @@ func readyFacts(t *testing.T) *facts {
 	}
 
 	return &facts{
+		release:  &helm.Release{Revision: 1},
 		boundary: boundary{namespace: namespaceOf(alice().Obj()).Obj(), quota: &corev1.ResourceQuota{}, limits: &corev1.LimitRange{}},
 		right:    true, state: releaseInSync, workload: workload{found: true, ready: true},
 		access: access{kubeconfig: k, published: true},
@@ -95,11 +96,11 @@ func TestFacts(t *testing.T) {
 			want{[4]xpv2.ConditionReason{ok, pending, ok, ok}, false, false, v1alpha1.PhaseReady, "values"},
 		},
 		"Locked": {
-			"a young pending revision is left alone", func(f *facts) { f.state, f.reason, f.release = releaseLocked, "pending", &helm.Release{Revision: 1} },
+			"a young pending revision is left alone", func(f *facts) { f.state, f.reason = releaseLocked, "pending" },
 			want{[4]xpv2.ConditionReason{ok, works, ok, ok}, true, false, v1alpha1.PhaseProvisioning, "pending"},
 		},
 		"Stale": {
-			"a stale one is work to do", func(f *facts) { f.state, f.reason, f.release = releaseStale, "stale", &helm.Release{Revision: 1} },
+			"a stale one is work to do", func(f *facts) { f.state, f.reason = releaseStale, "stale" },
 			want{[4]xpv2.ConditionReason{ok, works, ok, ok}, false, false, v1alpha1.PhaseProvisioning, "stale"},
 		},
 		"StaleUpgrade": {
