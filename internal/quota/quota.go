@@ -41,17 +41,17 @@ func LimitRange() corev1.LimitRangeSpec {
 func Wall(q v1alpha1.QuotaSpec, a Allowance) corev1.ResourceQuotaSpec {
 	hard := corev1.ResourceList{}
 	if q.CPU != nil {
-		hard[corev1.ResourceLimitsCPU] = sum(*q.CPU, a.Limits[corev1.ResourceCPU])
-		hard[corev1.ResourceRequestsCPU] = sum(*q.CPU, a.Requests[corev1.ResourceCPU])
+		hard[corev1.ResourceLimitsCPU] = rounded(resource.Milli, *q.CPU, a.Limits[corev1.ResourceCPU])
+		hard[corev1.ResourceRequestsCPU] = rounded(resource.Milli, *q.CPU, a.Requests[corev1.ResourceCPU])
 	}
 
 	if q.Memory != nil {
-		hard[corev1.ResourceLimitsMemory] = sum(*q.Memory, a.Limits[corev1.ResourceMemory])
-		hard[corev1.ResourceRequestsMemory] = sum(*q.Memory, a.Requests[corev1.ResourceMemory])
+		hard[corev1.ResourceLimitsMemory] = rounded(wholeBytes, *q.Memory, a.Limits[corev1.ResourceMemory])
+		hard[corev1.ResourceRequestsMemory] = rounded(wholeBytes, *q.Memory, a.Requests[corev1.ResourceMemory])
 	}
 
 	if q.Storage != nil {
-		hard[corev1.ResourceRequestsStorage] = sum(*q.Storage, a.Storage)
+		hard[corev1.ResourceRequestsStorage] = rounded(wholeBytes, *q.Storage, a.Storage)
 	}
 
 	if q.Pods != nil {
@@ -59,6 +59,18 @@ func Wall(q v1alpha1.QuotaSpec, a Allowance) corev1.ResourceQuotaSpec {
 	}
 
 	return corev1.ResourceQuotaSpec{Hard: hard}
+}
+
+// wholeBytes is the scale of memory and storage.
+const wholeBytes resource.Scale = 0
+
+// rounded is the sum, rounded up as the API server stores it: what is finer would
+// differ for ever from what was stored.
+func rounded(to resource.Scale, a, b resource.Quantity) resource.Quantity {
+	out := sum(a, b)
+	out.RoundUp(to)
+
+	return out
 }
 
 func sum(a, b resource.Quantity) resource.Quantity {

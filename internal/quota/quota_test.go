@@ -62,6 +62,14 @@ func TestWall(t *testing.T) {
 			reason: "no allowance adds nothing", quota: v1alpha1.QuotaSpec{CPU: q("4"), Pods: ptr.To(int32(1))},
 			want: map[string]string{"limits.cpu": "4", "requests.cpu": "4", "pods": "1"},
 		},
+		"Fine": {
+			reason: "what is finer than the API server stores is rounded up as it does",
+			quota:  v1alpha1.QuotaSpec{CPU: q("0.0001"), Memory: q("1.0001Gi"), Storage: q("1.0001Gi")},
+			want: map[string]string{
+				"limits.cpu": "1m", "requests.cpu": "1m", "limits.memory": "1073849199", "requests.memory": "1073849199",
+				"requests.storage": "1073849199",
+			},
+		},
 		"Largest": {
 			reason: "what the schema allows does not overflow",
 			quota:  v1alpha1.QuotaSpec{CPU: q("100000"), Memory: q("1Pi"), Storage: q("1Ei"), Pods: ptr.To(int32(100000))}, allowance: allowance,
