@@ -460,8 +460,14 @@ func TestUnknownAfterActing(t *testing.T) {
 
 	w.reads.fail(2) // The first is the look at the namespace before Helm writes.
 
-	seen := *tn.Status.DeepCopy()
-	if _, err := e.Update(t.Context(), tn); !errors.Is(err, errInjected) || !sameStatus(seen, tn.Status) {
-		t.Errorf("%v, %s: %s", err, tn.Status.Phase, tn.Status.Message)
+	before := tn.GetCondition(v1alpha1.TypeReleaseDeployed)
+
+	_, err := e.Update(t.Context(), tn)
+	if after := tn.GetCondition(v1alpha1.TypeReleaseDeployed); !errors.Is(err, errInjected) || !before.Equal(after) {
+		t.Errorf("%v, %+v", err, after)
+	}
+
+	if !strings.Contains(tn.Status.Message, errInjected.Error()) {
+		t.Errorf("message %q does not say what cannot be looked at", tn.Status.Message)
 	}
 }

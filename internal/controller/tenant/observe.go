@@ -90,12 +90,13 @@ func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition
 }
 
 // reportUnknown keeps what was known of a Tenant that is Ready: not to know is
-// no change. It fails any other, which waits for a person to read why.
+// no change, and the message says so. It fails any other, which waits for a person to read why.
 func (e *external) reportUnknown(t *v1alpha1.Tenant, err error) {
 	reason := v1alpha1.ReasonFailed
 	if errors.Is(err, errConflict) {
 		reason = v1alpha1.ReasonConflict
 	} else if t.Status.Phase == v1alpha1.PhaseReady {
+		e.settle(t, summarizeUnknown(err.Error()))
 		return
 	}
 

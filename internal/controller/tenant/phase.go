@@ -52,6 +52,15 @@ func summarize(stages []xpv2.Condition) summary {
 	return summary{phase: v1alpha1.PhaseReady, ready: xpv2.Available(), message: messageReady}
 }
 
+// summarizeUnknown says that a Tenant was Ready and cannot be looked at now.
+func summarizeUnknown(why string) summary {
+	return summary{
+		phase:   v1alpha1.PhaseReady,
+		ready:   xpv2.Available(),
+		message: messageReady + " when it was last seen, and cannot be looked at now: " + why,
+	}
+}
+
 // summarizeDeletion says where a Tenant stands that is being deleted.
 func summarizeDeletion(message string) summary {
 	return summary{phase: v1alpha1.PhaseDeleting, ready: xpv2.Deleting().WithMessage(message), message: message}
