@@ -30,6 +30,12 @@ func parse(t *testing.T, args ...string) (cli, string) {
 }
 
 func TestDefaults(t *testing.T) {
+	for _, v := range []string{"KUBEOPERA_TESTBED_CACHE", "KUBEOPERA_TESTBED_NAME", "KUBEOPERA_TESTBED_STATE"} {
+		t.Setenv(v, "") // So that it is put back when the test ends.
+		if err := os.Unsetenv(v); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c, command := parse(t, "up")
 	if command != "up" || c.Name != "kubeopera" || c.Cache != "/cache" || c.State != "/var/lib/kubeopera-testbed" {
 		t.Errorf("%q of cluster %q with cache %q and state %q", command, c.Name, c.Cache, c.State)
