@@ -51,6 +51,27 @@ func all(cache string) app.Config {
 	}
 }
 
+// withEnv sets these of the provider's variables, and no other that the machine
+// may have.
+func withEnv(t *testing.T, env map[string]string) {
+	t.Helper()
+	p, err := kong.New(&flags{}, kong.DefaultEnvars(""), kong.Vars{"charts": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range p.Model.Flags {
+		for _, name := range f.Envs {
+			t.Setenv(name, env[name]) // So that it is put back when the test ends.
+			if _, ok := env[name]; ok {
+				continue
+			}
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "charts")
 	cases := map[string]struct {
@@ -107,9 +128,7 @@ func TestParse(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for k, v := range tc.env {
-				t.Setenv(k, v)
-			}
+			withEnv(t, tc.env)
 			f, err := parse(tc.args)
 			if err != nil {
 				t.Fatalf("%s\nparse(...): %v", tc.reason, err)
@@ -142,9 +161,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for k, v := range tc.env {
-				t.Setenv(k, v)
-			}
+			withEnv(t, tc.env)
 			out := &bytes.Buffer{}
 			if got := run(t.Context(), tc.args, out); got != exitBadValue {
 				t.Errorf("%s\nrun(...): want exit code %d, got %d", tc.reason, exitBadValue, got)
@@ -162,6 +179,7 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestRunWithoutCluster(t *testing.T) {
+	withEnv(t, nil)
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
@@ -175,7 +193,7 @@ func TestRunWithoutCluster(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	t.Setenv("SERVICE_CLIENT_SECRET", "hunter2")
+	withEnv(t, map[string]string{"SERVICE_CLIENT_SECRET": "hunter2"})
 	out := &bytes.Buffer{}
 	code := -1
 	// The run ends here, and goes on in the test only; its error says nothing.
