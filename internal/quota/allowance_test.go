@@ -6,7 +6,6 @@ package quota
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster/vclustertest"
 )
 
 // parse reads values as they come from a Tenant.
@@ -237,7 +237,7 @@ func TestAllowanceOfTheProvidersValues(t *testing.T) {
 func TestChartDefaults(t *testing.T) {
 	t.Parallel()
 
-	raw, err := os.ReadFile(filepath.Join(moduleDir(t, "0.36.1"), "chart", "values.yaml"))
+	raw, err := os.ReadFile(filepath.Join(vclustertest.ModuleDir(t, "0.36.1"), "chart", "values.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,26 +273,4 @@ func TestChartDefaults(t *testing.T) {
 	if a, err := AllowanceFor(chart); err != nil || a.Pods != 2 || a.Storage.String() != "5Gi" {
 		t.Errorf("the chart's values give %+v, %v", inWords(a), err)
 	}
-}
-
-// moduleDir is the folder of vCluster's own module, fetched by the Go command
-// when it is not cached yet.
-func moduleDir(t *testing.T, version string) string {
-	t.Helper()
-
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/loft-sh/vcluster@v"+version)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("cannot fetch the vCluster module %s: %v: %s", version, err, out)
-	}
-
-	dir, ok := parse(t, string(out))["Dir"].(string)
-	if !ok {
-		t.Fatalf("the Go command names no folder for the vCluster module: %s", out)
-	}
-
-	return dir
 }

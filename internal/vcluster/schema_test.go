@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster/vclustertest"
 )
 
 // schemaFolderEnv names the folder with the published schemas. Without it they are looked for in the
@@ -287,7 +287,7 @@ func schemaPath(t *testing.T, version string) string {
 	t.Helper()
 
 	if moduleSchemas[version] {
-		return filepath.Join(moduleDir(t, version), "chart", "values.schema.json")
+		return filepath.Join(vclustertest.ModuleDir(t, version), "chart", "values.schema.json")
 	}
 
 	folder, named := os.LookupEnv(schemaFolderEnv)
@@ -300,38 +300,4 @@ func schemaPath(t *testing.T, version string) string {
 	}
 
 	return filepath.Join(folder, "vcluster-chart-"+version+".values.schema.json")
-}
-
-var (
-	moduleLock sync.Mutex
-	moduleDirs = map[string]string{}
-)
-
-// moduleDir is the folder of vCluster's own module, fetched by the Go command when it is not cached yet.
-func moduleDir(t *testing.T, version string) string {
-	t.Helper()
-	moduleLock.Lock()
-	defer moduleLock.Unlock()
-
-	if dir, ok := moduleDirs[version]; ok {
-		return dir
-	}
-
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/loft-sh/vcluster@v"+version)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("cannot fetch the vCluster module %s: %v: %s", version, err, out)
-	}
-
-	dir, ok := fromJSON(t, string(out))["Dir"].(string)
-	if !ok {
-		t.Fatalf("the Go command names no folder for the vCluster module: %s", out)
-	}
-
-	moduleDirs[version] = dir
-
-	return dir
 }
