@@ -12,7 +12,7 @@ import (
 // defaults. Its Secrets lie in the namespace of the ProviderConfig. It may say
 // where charts and images come from only for a host cluster of its own.
 //
-// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.imageRegistry) || (has(self.chart) && (has(self.chart.repository) || has(self.chart.caBundle) || (has(self.chart.plainHTTP) && self.chart.plainHTTP))))",message="chart.repository, chart.plainHTTP, chart.caBundle and imageRegistry need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.imageRegistry) || [?self.chart, ?self.fluxChart].exists(c, has(c.repository) || has(c.caBundle) || (has(c.plainHTTP) && c.plainHTTP)))",message="repository, plainHTTP and caBundle of chart and fluxChart, and imageRegistry, need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
 type ProviderConfigSpec struct {
 	// Credentials of the host cluster.
 	// +optional
@@ -22,6 +22,11 @@ type ProviderConfigSpec struct {
 	// Chart says where the vCluster chart comes from.
 	// +optional
 	Chart *LocalChartSource `json:"chart,omitempty"`
+
+	// FluxChart says where the flux2 chart comes from. Its repository defaults to
+	// oci://ghcr.io/fluxcd-community/charts/flux2.
+	// +optional
+	FluxChart *LocalChartSource `json:"fluxChart,omitempty"`
 
 	HostDefaults `json:",inline"`
 }
@@ -38,13 +43,18 @@ type ClusterProviderConfigSpec struct {
 	// +optional
 	Chart *ChartSource `json:"chart,omitempty"`
 
+	// FluxChart says where the flux2 chart comes from. Its repository defaults to
+	// oci://ghcr.io/fluxcd-community/charts/flux2.
+	// +optional
+	FluxChart *ChartSource `json:"fluxChart,omitempty"`
+
 	HostDefaults `json:",inline"`
 }
 
 // HostDefaults are what all Tenants of one host cluster share.
 type HostDefaults struct {
-	// ImageRegistry is put before the name of each image that the vCluster
-	// chart runs, such as registry.example.org/mirror. Unset means the chart's own registries.
+	// ImageRegistry is put before the name of each image that the vCluster and
+	// flux2 charts run, such as registry.example.org/mirror. Unset means the charts' own registries.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	ImageRegistry string `json:"imageRegistry,omitempty"`
@@ -83,17 +93,18 @@ type LocalCredentials struct {
 // Chart says where a Helm chart comes from.
 type Chart struct {
 	// Repository of the chart, with its name: in an OCI registry, or in a chart
-	// repository with an index.yaml. Unset means oci://ghcr.io/loft-sh/charts/vcluster.
+	// repository with an index.yaml. Unset means where its project publishes it, such
+	// as oci://ghcr.io/loft-sh/charts/vcluster.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https|http)://.+/.+$')",message="chart.repository must be a URL with the chart's name, such as oci://ghcr.io/loft-sh/charts/vcluster or https://charts.loft.sh/vcluster"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https|http)://.+/.+$')",message="repository must be a URL with the chart's name, such as oci://ghcr.io/loft-sh/charts/vcluster or https://charts.loft.sh/vcluster"
 	Repository string `json:"repository,omitempty"`
 
 	// Version that Tenants get who name none. Unset means the provider's
 	// default. A change upgrades all Tenants that name none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",message="chart.version must be an exact version, such as 0.36.1"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",message="version must be an exact version, such as 0.36.1"
 	Version string `json:"version,omitempty"`
 
 	// PlainHTTP asks the registry by HTTP instead of HTTPS.

@@ -15,6 +15,8 @@ var GroupVersion = schema.GroupVersion{Group: "kubeopera.io", Version: "v1alpha1
 // Kinds, as managed reconcilers and events name them.
 var (
 	TenantGroupVersionKind                  = GroupVersion.WithKind("Tenant")
+	AdvisorAgentGroupVersionKind            = GroupVersion.WithKind("AdvisorAgent")
+	TenantQuotaGroupVersionKind             = GroupVersion.WithKind("TenantQuota")
 	ProviderConfigGroupVersionKind          = GroupVersion.WithKind("ProviderConfig")
 	ClusterProviderConfigGroupVersionKind   = GroupVersion.WithKind("ClusterProviderConfig")
 	ProviderConfigUsageGroupVersionKind     = GroupVersion.WithKind("ProviderConfigUsage")
@@ -25,6 +27,8 @@ var (
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&Tenant{}, &TenantList{},
+		&AdvisorAgent{}, &AdvisorAgentList{},
+		&TenantQuota{}, &TenantQuotaList{},
 		&ProviderConfig{}, &ProviderConfigList{},
 		&ClusterProviderConfig{}, &ClusterProviderConfigList{},
 		&ProviderConfigUsage{}, &ProviderConfigUsageList{},

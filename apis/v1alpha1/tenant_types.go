@@ -5,6 +5,7 @@ package v1alpha1
 
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,7 +52,8 @@ type TenantSpec struct {
 	CloudSpaceID string `json:"cloudSpaceID"`
 
 	// Quota is what the CloudSpace's own workloads may use in total. What the
-	// platform runs beside them (the control plane, CoreDNS) is added on top. CPU
+	// platform runs beside them (the control plane, CoreDNS, Flux, the App Advisor)
+	// is added on top. CPU
 	// and memory have defaults of their own, 2 and 4Gi: one that is given alone
 	// leaves the other at its default. A container that names no requests and
 	// limits gets limits of 500m CPU and 512Mi memory, requests of 50m and 64Mi,
@@ -63,6 +65,16 @@ type TenantSpec struct {
 	// VCluster says how the vCluster is installed.
 	// +optional
 	VCluster *VClusterSpec `json:"vcluster,omitempty"`
+
+	// Flux says how Flux is installed inside the vCluster.
+	// +optional
+	Flux *FluxSpec `json:"flux,omitempty"`
+
+	// Advisor says how the App Advisor runs inside the vCluster. It runs when an
+	// image is set, here or as the provider's default. An AdvisorAgent of one's
+	// own that names this Tenant replaces it.
+	// +optional
+	Advisor *AdvisorSpec `json:"advisor,omitempty"`
 }
 
 // QuotaSpec is what the workloads of one CloudSpace may use in total.
@@ -131,6 +143,42 @@ type VClusterSpec struct {
 	ValuesOverrides *apiextensionsv1.JSON `json:"valuesOverrides,omitempty"`
 }
 
+// FluxSpec says how Flux is installed inside a vCluster.
+type FluxSpec struct {
+	// Enabled installs Flux in the namespace flux-system of the vCluster and keeps
+	// it. Turned off later, what is installed stays as it is: it is the tenant's
+	// from then on, and counts against its quota.
+	// +optional
+	// +kubebuilder:default=true
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// ChartVersion of the flux2 chart. Unset means what the provider
+	// configuration says, or else the provider's own default.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",message="flux.chartVersion must be an exact version, such as 2.18.3"
+	ChartVersion *string `json:"chartVersion,omitempty"`
+
+	// ValuesOverrides are merged over the values that the provider makes for the
+	// flux2 chart.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	ValuesOverrides *apiextensionsv1.JSON `json:"valuesOverrides,omitempty"`
+}
+
+// AdvisorSpec says how the App Advisor of a Tenant runs.
+type AdvisorSpec struct {
+	// Enabled runs the App Advisor if there is an image. Turned off later, it is
+	// removed.
+	// +optional
+	// +kubebuilder:default=true
+	Enabled *bool `json:"enabled,omitempty"`
+
+	AdvisorSettings `json:",inline"`
+}
+
 // Distro of Kubernetes that runs inside a vCluster.
 type Distro string
 
@@ -149,7 +197,8 @@ const (
 	PhasePending TenantPhase = "Pending"
 	// PhaseProvisioning: the namespace, the vCluster or its kubeconfig is being made.
 	PhaseProvisioning TenantPhase = "Provisioning"
-	// PhaseInstallingFlux: the vCluster answers, Flux is being installed in it.
+	// PhaseInstallingFlux: the vCluster answers; Flux, and the App Advisor and the
+	// quota beside it, are being installed in it.
 	PhaseInstallingFlux TenantPhase = "InstallingFlux"
 	// PhaseReady: everything that was asked for is there and answers.
 	PhaseReady TenantPhase = "Ready"
@@ -170,6 +219,15 @@ const (
 	TypeAPIReachable xpv2.ConditionType = "APIReachable"
 	// TypeKubeconfigPublished: the kubeconfig Secret holds those credentials.
 	TypeKubeconfigPublished xpv2.ConditionType = "KubeconfigPublished"
+	// TypeFluxReady: Flux runs inside the vCluster, or is not wanted.
+	TypeFluxReady xpv2.ConditionType = "FluxReady"
+	// TypeQuotaApplied: the quota inside the vCluster is what the spec asks for.
+	TypeQuotaApplied xpv2.ConditionType = "QuotaApplied"
+	// TypeAdvisorReady: the App Advisor runs inside the vCluster, or is not wanted.
+	TypeAdvisorReady xpv2.ConditionType = "AdvisorReady"
+	// TypeReported: kubeopera-api has accepted the newest report. It never holds
+	// Ready back.
+	TypeReported xpv2.ConditionType = "Reported"
 	// TypeStalled: deletion has not ended for longer than it should; a person should look.
 	TypeStalled xpv2.ConditionType = "Stalled"
 )
@@ -178,6 +236,10 @@ const (
 const (
 	// ReasonDone: the stage is complete.
 	ReasonDone xpv2.ConditionReason = "Done"
+	// ReasonSkipped: the stage is not wanted; the message says what turned it off.
+	ReasonSkipped xpv2.ConditionReason = "Skipped"
+	// ReasonUnmanaged: someone else has taken over what the stage made; it is left alone.
+	ReasonUnmanaged xpv2.ConditionReason = "Unmanaged"
 	// ReasonWaiting: an earlier stage is not complete yet.
 	ReasonWaiting xpv2.ConditionReason = "Waiting"
 	// ReasonProgressing: the stage was started and is not complete yet.
@@ -255,14 +317,84 @@ type TenantStatus struct {
 	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`
 
+	// Quota is what the CloudSpace may use and what it uses, as the host cluster
+	// has it.
+	// +optional
+	Quota *QuotaStatus `json:"quota,omitempty"`
+
+	// Report is what kubeopera-api was told last, or is to be told. The condition
+	// Reported says whether it has been accepted.
+	// +optional
+	Report *ReportStatus `json:"report,omitempty"`
+
 	// LastSyncedAt is when this status last changed, and not when the Tenant was
 	// last looked at.
 	// +optional
 	LastSyncedAt *metav1.Time `json:"lastSyncedAt,omitempty"`
 }
 
+// QuotaStatus is the wall around a CloudSpace: the ResourceQuota of its host
+// namespace. Names are those of a ResourceQuota, such as limits.cpu; CPU is in
+// cores, memory and storage in bytes.
+type QuotaStatus struct {
+	// Workloads is the share of the CloudSpace's own workloads: spec.quota.
+	// +optional
+	Workloads corev1.ResourceList `json:"workloads,omitempty"`
+
+	// Platform is the allowance on top of it, for what the platform itself runs
+	// there: the control plane, CoreDNS, Flux and the App Advisor.
+	// +optional
+	Platform corev1.ResourceList `json:"platform,omitempty"`
+
+	// Hard is the sum of both, which the host cluster enforces.
+	// +optional
+	Hard corev1.ResourceList `json:"hard,omitempty"`
+
+	// Used is how much of Hard is used, by workloads and platform together.
+	// +optional
+	Used corev1.ResourceList `json:"used,omitempty"`
+}
+
+// ReportState is the state of a CloudSpace as kubeopera-api knows it.
+type ReportState string
+
+// States that are reported.
+const (
+	ReportProvisioning ReportState = "provisioning"
+	ReportActive       ReportState = "active"
+	ReportFailed       ReportState = "failed"
+	ReportDeleting     ReportState = "deleting"
+	ReportDeleted      ReportState = "deleted"
+)
+
+// ReportStatus is one report to kubeopera-api.
+type ReportStatus struct {
+	// Status that is reported.
+	// +required
+	// +kubebuilder:validation:Enum=provisioning;active;failed;deleting;deleted
+	Status ReportState `json:"status"`
+
+	// Message that goes with it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Message string `json:"message,omitempty"`
+
+	// Generation of the Tenant that it is about.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+
+	// ObservedAt is when the Tenant came into this state.
+	// +required
+	ObservedAt metav1.MicroTime `json:"observedAt"`
+
+	// AcceptedAt is when kubeopera-api accepted it. Unset means that it has not yet.
+	// +optional
+	AcceptedAt *metav1.Time `json:"acceptedAt,omitempty"`
+}
+
 // A Tenant is one CloudSpace: a vCluster in a namespace of its own on a host
-// cluster, walled in by a quota, with its kubeconfig in a Secret.
+// cluster, walled in by a quota, with its kubeconfig in a Secret and with Flux and
+// the customer's App Advisor inside it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

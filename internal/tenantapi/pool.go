@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tenantapi reaches the APIs inside vClusters: one set of clients for
+// each Tenant, kept from pass to pass and made anew when its credentials change.
+package tenantapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// userAgent names the writer in a tenant's audit log.
+const userAgent = "provider-kubeopera"
+
+// idle is how long the clients of a Tenant stay that nobody asked for.
+const idle = 10 * time.Minute
+
+// API is the way into one vCluster. Every call is bounded by its context only.
+type API struct {
+	// Live reads and writes at the tenant's API server. It knows the kinds of
+	// [Kinds] and no other.
+	Live client.WithWatch
+	// Helm works on the releases inside the vCluster.
+	Helm *helm.Host
+
+	http      *http.Client
+	followers followers
+}
+
+// Pool keeps the clients of each Tenant. It is safe for concurrent use.
+type Pool struct {
+	clock clock.PassiveClock
+
+	mu   sync.Mutex
+	apis map[types.UID]*entry
+}
+
+type entry struct {
+	api         *API
+	credentials [sha256.Size]byte
+	wanted      time.Time
+}
+
+// NewPool makes an empty pool.
+func NewPool() *Pool {
+	return &Pool{clock: clock.RealClock{}, apis: map[types.UID]*entry{}}
+}
+
+// Get returns the clients of the Tenant of that UID, for these credentials. It
+// makes no call to the tenant's API.
+func (p *Pool) Get(tenant types.UID, k *vcluster.Kubeconfig) (*API, error) {
+	raw, err := k.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the kubeconfig: %w", err)
+	}
+
+	credentials := sha256.Sum256(raw)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.dropIdle()
+
+	if e, ok := p.apis[tenant]; ok && e.credentials == credentials {
+		e.wanted = p.clock.Now()
+		return e.api, nil
+	}
+
+	a, err := open(k.RESTConfig())
+	if err != nil {
+		return nil, err
+	}
+
+	p.drop(tenant)
+	p.apis[tenant] = &entry{api: a, credentials: credentials, wanted: p.clock.Now()}
+
+	return a, nil
+}
+
+// Drop closes the clients of the Tenant of that UID. They are made anew when
+// they are asked for again, with new connections.
+func (p *Pool) Drop(tenant types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.drop(tenant)
+}
+
+func (p *Pool) drop(tenant types.UID) {
+	if e, ok := p.apis[tenant]; ok {
+		e.api.close()
+		delete(p.apis, tenant)
+	}
+}
+
+func (p *Pool) dropIdle() {
+	for tenant, e := range p.apis {
+		if p.clock.Since(e.wanted) > idle {
+			p.drop(tenant)
+		}
+	}
+}
+
+// open makes the clients for cfg.
+func open(cfg *rest.Config) (*API, error) {
+	cfg = rest.CopyConfig(cfg)
+	// client-go keeps transports for ever unless they have a function of their own.
+	cfg.Proxy = http.ProxyFromEnvironment
+
+	h, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make an HTTP client for the tenant's API: %w", err)
+	}
+
+	// All clients share the connections: what is said of TLS is in the transport.
+	shared := &rest.Config{
+		Host:      cfg.Host,
+		APIPath:   cfg.APIPath,
+		Transport: h.Transport,
+		UserAgent: userAgent,
+		QPS:       -1, // The API server's own fairness limits the rate.
+	}
+
+	live, err := client.NewWithWatch(shared, client.Options{HTTPClient: h, Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client for the tenant's API: %w", err)
+	}
+
+	releases, err := helm.NewHost(shared)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a Helm client for the tenant's API: %w", err)
+	}
+
+	return &API{Live: live, Helm: releases, http: h}, nil
+}
+
+func (a *API) close() {
+	a.followers.stop()
+	a.http.CloseIdleConnections()
+}
+
+// Probe asks the tenant's API for something that only its credentials may read.
+func (a *API) Probe(ctx context.Context) error { return probe(ctx, a.Live) }
