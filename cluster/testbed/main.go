@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/cluster"
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/gitserver"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/preflight"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/provision"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/registry"
@@ -36,6 +37,7 @@ type cli struct {
 	Logs   logsCmd   `cmd:"" help:"Show the log of a component, or the end of every log."`
 
 	ServeRegistry    serveRegistryCmd    `cmd:"" hidden:""`
+	ServeGit         serveGitCmd         `cmd:"" hidden:""`
 	ProvisionVolumes provisionVolumesCmd `cmd:"" hidden:""`
 }
 
@@ -164,6 +166,15 @@ type serveRegistryCmd struct {
 
 func (s serveRegistryCmd) Run(ctx context.Context) error {
 	return registry.Run(ctx, s.Address, s.Folder, s.Shared...)
+}
+
+type serveGitCmd struct {
+	Address string `required:""`
+	Folder  string `required:""`
+}
+
+func (s serveGitCmd) Run(ctx context.Context) error {
+	return gitserver.Run(ctx, s.Address, s.Folder)
 }
 
 type provisionVolumesCmd struct {

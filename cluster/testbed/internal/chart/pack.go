@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart packs the vCluster chart and pushes it to the registry.
+// Package chart packs the charts of vCluster and Flux and pushes them to the
+// registry.
 package chart
 
 import (
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmregistry "helm.sh/helm/v3/pkg/registry"
@@ -21,8 +23,11 @@ func Pack(folder, version, dest string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot load chart: %w", err)
 	}
-	c.Metadata.Version = version
-	c.Metadata.AppVersion = version
+	return save(c, version, version, dest)
+}
+
+func save(c *chart.Chart, version, appVersion, dest string) (string, error) {
+	c.Metadata.Version, c.Metadata.AppVersion = version, appVersion
 	file, err := chartutil.Save(c, dest)
 	if err != nil {
 		return "", fmt.Errorf("cannot pack chart: %w", err)

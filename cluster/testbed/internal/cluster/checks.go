@@ -128,7 +128,7 @@ func storageThere(client kubernetes.Interface) func(context.Context) error {
 	}
 }
 
-// registryFull checks that the registry answers for each image and the chart.
+// registryFull checks that the registry answers for each image and chart.
 func (c *Cluster) registryFull(ctx context.Context) error {
 	client := &http.Client{Timeout: requestLimit, Transport: &http.Transport{DialContext: netns.Dial(c.name), DisableKeepAlives: true}}
 	for _, ref := range content.References() {
@@ -166,7 +166,7 @@ func (c *Cluster) Health(ctx context.Context) error {
 		return err
 	}
 	checks := []func(context.Context) error{
-		apiReady(client), nodeReady(client, c.name), storageThere(client), c.dnsAnswers, c.registryFull, c.containerdReady,
+		apiReady(client), nodeReady(client, c.name), storageThere(client), c.dnsAnswers, c.registryFull, c.listening(node.Git), c.containerdReady,
 	}
 	for _, check := range checks {
 		if err := check(ctx); err != nil {

@@ -23,12 +23,13 @@ const (
 	kubeProxy         = "kube-proxy"
 	containerd        = "containerd"
 	registryDaemon    = "registry"
+	gitDaemon         = "git"
 	provisioner       = "provisioner"
 )
 
 // Components are the daemons' names, in the order of their start.
 var Components = []string{
-	etcd, registryDaemon, containerd, apiServer,
+	etcd, registryDaemon, gitDaemon, containerd, apiServer,
 	controllerManager, scheduler, kubelet, kubeProxy, provisioner,
 }
 
@@ -58,6 +59,8 @@ func (c *Cluster) daemon(name string) proc.Daemon {
 		command = []string{c.programs[kubeProxy], "--config=" + c.state.path("config", "kube-proxy.yaml")}
 	case registryDaemon:
 		command = []string{c.self, "serve-registry", "--address=" + node.Registry, "--folder=" + c.state.path("registry"), "--shared=" + c.content.Folder()}
+	case gitDaemon:
+		command = []string{c.self, "serve-git", "--address=" + node.Git, "--folder=" + c.state.path("git")}
 	case provisioner:
 		command = []string{c.self, "provision-volumes", "--kubeconfig=" + c.state.path("pki", "provisioner.kubeconfig"), "--folder=" + c.state.volumes()}
 	}

@@ -50,7 +50,7 @@ func (c *Cluster) prepare(ctx context.Context) (marker, error) {
 
 // writeFiles makes the folders, certificates and configuration of the node.
 func (c *Cluster) writeFiles() error {
-	folders := []string{c.state.logs(), c.state.volumes(), c.state.bin(), c.state.path("registry")}
+	folders := []string{c.state.logs(), c.state.volumes(), c.state.bin(), c.state.path("registry"), c.state.path("git")}
 	for _, place := range node.Private {
 		// The place stays when the cluster goes: to remove a folder also takes
 		// away what another cluster has mounted over it.

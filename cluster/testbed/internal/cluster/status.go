@@ -43,8 +43,8 @@ func (c *Cluster) Status(ctx context.Context, w io.Writer) error {
 	if !m.Complete {
 		return fmt.Errorf("%w: %q is on its way up, or was interrupted on it: wait, or run 'up' again", ErrNotUp, c.name)
 	}
-	fmt.Fprintf(w, "\nup since %s\nkubeconfig  %s (%s)\nregistry    %s\naudit log   %s\nlogs        %s\n",
-		m.Made.Format(time.DateTime), c.state.kubeconfig(), node.APIServer, node.Registry, c.state.auditLog(), c.state.logs())
+	fmt.Fprintf(w, "\nup since %s\nkubeconfig  %s (%s)\nregistry    %s\ngit server  http://%s/NAME.git\naudit log   %s\nlogs        %s\n",
+		m.Made.Format(time.DateTime), c.state.kubeconfig(), node.APIServer, node.Registry, node.Git, c.state.auditLog(), c.state.logs())
 	if err := c.Health(ctx); err != nil {
 		return fmt.Errorf("cluster %q is not well: %w", c.name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/node"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/preflight"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/proc"
 )
@@ -140,6 +141,9 @@ func (c *Cluster) startAll(ctx context.Context, client kubernetes.Interface) err
 	})
 	g.Go(func() error {
 		return c.startDaemon(gctx, registryDaemon, daemonLimit, c.registryFull)
+	})
+	g.Go(func() error {
+		return c.startDaemon(gctx, gitDaemon, daemonLimit, c.listening(node.Git))
 	})
 	g.Go(func() error {
 		return c.startDaemon(gctx, containerd, daemonLimit, c.containerdReady)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package content fills a folder of the cache with all that the cluster's
-// registry serves: the images and the vCluster chart.
+// registry serves: the images and the charts.
 package content
 
 import (
@@ -32,8 +32,12 @@ import (
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/step"
 )
 
-// ChartRepository is the repository of the vCluster chart in the registry.
-const ChartRepository = "loft-sh/charts/vcluster"
+const (
+	// ChartRepository is the repository of the vCluster chart in the registry.
+	ChartRepository = "loft-sh/charts/vcluster"
+	// FluxChartRepository is the repository of the Flux chart in the registry.
+	FluxChartRepository = "fluxcd-community/charts/flux2"
+)
 
 // format changes when the same inputs are to give another content.
 const format = "1"
@@ -60,7 +64,7 @@ func New(ctx context.Context, cache string, programs map[string]string, busybox 
 }
 
 // key depends on the programs' paths in the cache, which hold their own keys,
-// on busybox itself and on what the images are to be.
+// on busybox itself and on what the images and charts are to be.
 func key(in images.Inputs) (string, error) {
 	busybox, err := os.ReadFile(in.Busybox)
 	if err != nil {
@@ -70,8 +74,12 @@ func key(in images.Inputs) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot encode catalogue: %w", err)
 	}
+	flux, err := chart.FluxDigest()
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %s %x %s\n", format, catalogue, sha256.Sum256(busybox), program.VClusterVersion)
+	fmt.Fprintf(h, "%s %s %x %s %s\n", format, catalogue, sha256.Sum256(busybox), program.VClusterVersion, flux)
 	for _, n := range slices.Sorted(maps.Keys(in.Programs)) {
 		fmt.Fprintf(h, "%s %s\n", n, filepath.Base(filepath.Dir(in.Programs[n])))
 	}
@@ -116,7 +124,7 @@ func (s *Set) Make(ctx context.Context, b *program.Builder, out *step.Log) error
 	if err := out.Do("pack images", func() error { return s.pushImages(ctx, host) }); err != nil {
 		return err
 	}
-	if err := out.Do("pack vCluster chart", func() error { return pushChart(ctx, b, host) }); err != nil {
+	if err := out.Do("pack charts", func() error { return pushCharts(ctx, b, host) }); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, s.folder); err != nil {
@@ -144,22 +152,40 @@ func (s *Set) pushImages(ctx context.Context, host string) error {
 	return nil
 }
 
-func pushChart(ctx context.Context, b *program.Builder, host string) error {
-	dir, err := b.ModuleDir(ctx, "vcluster", program.VClusterModule)
+func pushCharts(ctx context.Context, b *program.Builder, host string) error {
+	temp, err := os.MkdirTemp("", "charts-")
 	if err != nil {
-		return err
-	}
-	temp, err := os.MkdirTemp("", "chart-")
-	if err != nil {
-		return fmt.Errorf("cannot make folder for chart: %w", err)
+		return fmt.Errorf("cannot make folder for charts: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	file, err := chart.Pack(filepath.Join(dir, "chart"), program.VClusterVersion, temp)
+	vcluster, err := b.ModuleDir(ctx, "vcluster", program.VClusterModule)
 	if err != nil {
 		return err
 	}
-	return chart.Push(file, host+"/"+ChartRepository+":"+program.VClusterVersion)
+	file, err := chart.Pack(filepath.Join(vcluster, "chart"), program.VClusterVersion, temp)
+	if err != nil {
+		return err
+	}
+	if err := chart.Push(file, host+"/"+vclusterChart); err != nil {
+		return err
+	}
+	controllers := map[string]string{}
+	for name, module := range map[string]string{"source-controller": program.SourceController, "kustomize-controller": program.KustomizeController} {
+		if controllers[name], err = b.ModuleDir(ctx, name, module); err != nil {
+			return err
+		}
+	}
+	if file, err = chart.PackFlux(controllers, temp); err != nil {
+		return err
+	}
+	return chart.Push(file, host+"/"+fluxChart)
 }
+
+// The charts, as REPOSITORY:TAG.
+const (
+	vclusterChart = ChartRepository + ":" + program.VClusterVersion
+	fluxChart     = FluxChartRepository + ":" + chart.FluxVersion
+)
 
 // Path is an image's name without its host: the node's registry stands in for
 // every other one.
@@ -176,5 +202,5 @@ func References() []string {
 			out = append(out, Path(n))
 		}
 	}
-	return append(out, ChartRepository+":"+program.VClusterVersion)
+	return append(out, vclusterChart, fluxChart)
 }

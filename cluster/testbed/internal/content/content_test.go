@@ -67,6 +67,8 @@ func TestReferences(t *testing.T) {
 	for _, want := range []string{
 		"pause:3.10", "library/busybox:1.36", "loft-sh/vcluster-oss:0.36.1", "loft-sh/kubernetes:v1.36.0",
 		"coredns/coredns:1.14.2", "loft-sh/charts/vcluster:0.36.1",
+		"fluxcd/source-controller:v1.9.6", "fluxcd/kustomize-controller:v1.9.6", "fluxcd-community/charts/flux2:2.19.0",
+		"kubeopera/fake-app-advisor:v1",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not among %q", want, got)

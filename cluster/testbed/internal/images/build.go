@@ -58,6 +58,7 @@ func Build(img Image, in Inputs) (v1.Image, error) {
 		Entrypoint: img.Entrypoint,
 		Cmd:        img.Cmd,
 		WorkingDir: "/",
+		User:       img.User,
 		Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
 	}
 	out, err = mutate.ConfigFile(out, file)
@@ -106,6 +107,8 @@ func shell(in Inputs) []entry {
 		entry{Path: "etc", Mode: 0o755, Dir: true},
 		entry{Path: "etc/passwd", Mode: 0o644, Content: []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")},
 		entry{Path: "etc/group", Mode: 0o644, Content: []byte("root:x:0:\nnobody:x:65534:\n")},
+		entry{Path: "etc/ssl", Mode: 0o755, Dir: true},
+		entry{Path: "etc/ssl/certs", Mode: 0o755, Dir: true},
 		entry{Path: "root", Mode: 0o700, Dir: true},
 		entry{Path: "tmp", Mode: 0o1777, Dir: true},
 	)

@@ -3,7 +3,11 @@
 
 package images
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/program"
+)
 
 // An Image is what is served under one or more names.
 type Image struct {
@@ -15,6 +19,8 @@ type Image struct {
 	// Shell adds busybox with links for all of its commands, and a few files
 	// that programs expect of a system.
 	Shell bool
+	// User is the numeric user and group that the image runs as, root if empty.
+	User string
 	// Entrypoint and Cmd are the image's command.
 	Entrypoint []string
 	Cmd        []string
@@ -32,11 +38,32 @@ const (
 	// VClusterKubernetes holds the Kubernetes programs that vCluster starts.
 	VClusterKubernetes = "ghcr.io/loft-sh/kubernetes:v1.36.0"
 
+	// SourceController is the image of Flux's source-controller.
+	SourceController = "ghcr.io/fluxcd/source-controller:" + program.FluxControllersVersion
+	// KustomizeController is the image of Flux's kustomize-controller.
+	KustomizeController = "ghcr.io/fluxcd/kustomize-controller:" + program.FluxControllersVersion
+	// FakeAppAdvisor stands in for a customer's App Advisor.
+	FakeAppAdvisor = "ghcr.io/kubeopera/fake-app-advisor:v1"
+
 	// The tenant's DNS server, and the image by which vCluster rewrites a
 	// pod's hosts file, under the names that vCluster 0.36.1 asks for.
 	tenantCoreDNS = "docker.io/coredns/coredns:1.14.2"
 	hostsRewriter = "mirror.gcr.io/library/alpine:3.20"
 )
+
+// nobody is the user of images that refuse to run as root.
+const nobody = "65534:65534"
+
+// fluxController follows the real image: a system with a shell, not run as root.
+func fluxController(image, name string) Image {
+	return Image{
+		Names:      []string{image},
+		Shell:      true,
+		User:       nobody,
+		Programs:   map[string]string{name: "usr/local/bin/" + name},
+		Entrypoint: []string{name},
+	}
+}
 
 var catalogue = []Image{
 	{
@@ -69,6 +96,14 @@ var catalogue = []Image{
 			"kine":                    "kubernetes/kine",
 		},
 		Cmd: []string{"sh"},
+	},
+	fluxController(SourceController, "source-controller"),
+	fluxController(KustomizeController, "kustomize-controller"),
+	{
+		Names:      []string{FakeAppAdvisor},
+		User:       nobody,
+		Programs:   map[string]string{"fake-app-advisor": "fake-app-advisor"},
+		Entrypoint: []string{"/fake-app-advisor"},
 	},
 }
 

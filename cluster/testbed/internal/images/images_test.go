@@ -155,7 +155,7 @@ func TestBuildContent(t *testing.T) {
 	got := files(t, built)
 	want := map[string]string{
 		"bin/": "5", "bin/busybox": "0program busybox", "bin/cp": "2busybox", "bin/sh": "2busybox",
-		"etc/": "5", "root/": "5", "tmp/": "5",
+		"etc/": "5", "etc/ssl/": "5", "etc/ssl/certs/": "5", "root/": "5", "tmp/": "5",
 		"kubernetes/kine":                    "0program kine",
 		"kubernetes/kube-apiserver":          "0program kube-apiserver",
 		"kubernetes/kube-controller-manager": "0program kube-controller-manager",
@@ -163,6 +163,36 @@ func TestBuildContent(t *testing.T) {
 	maps.DeleteFunc(got, func(name, _ string) bool { return name == "etc/passwd" || name == "etc/group" })
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestBuildUser(t *testing.T) {
+	t.Parallel()
+	in := inputs(t)
+	cases := map[string]struct {
+		reason string
+		want   string
+	}{
+		SourceController: {reason: "the kubelet believes that a user is not root only when it is a number", want: "65534:65534"},
+		FakeAppAdvisor:   {reason: "an advisor is not trusted", want: "65534:65534"},
+		VCluster:         {reason: "vCluster runs as root unless told otherwise"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := slices.IndexFunc(catalogue, func(img Image) bool { return slices.Contains(img.Names, name) })
+			built, err := Build(catalogue[i], in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := built.ConfigFile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Config.User != tc.want {
+				t.Errorf("%s: user is %q, want %q", tc.reason, c.Config.User, tc.want)
+			}
+		})
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	APIServer = "https://" + IP + ":6443"
 	// Registry is the host and port of the node's registry, in plain HTTP.
 	Registry = IP + ":5000"
+	// Git is the host and port of the node's Git server, in plain HTTP.
+	Git = IP + ":3000"
 	// PodSubnet is where pods have their addresses.
 	PodSubnet = "10.88.0.0/16"
 	// ServiceSubnet is where services have their addresses.

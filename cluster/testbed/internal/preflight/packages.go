@@ -37,6 +37,7 @@ var requirements = []requirement{
 	{"socat", []string{"/usr/bin/socat"}},
 	{"ethtool", []string{"/usr/sbin/ethtool", "/sbin/ethtool"}},
 	{"busybox-static", busyboxPaths},
+	{"git", []string{"/usr/lib/git-core/git-http-backend"}},
 	{"iproute2", []string{"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"}},
 	{"util-linux", []string{"/usr/bin/nsenter"}},
 	{"gcc", []string{"/usr/bin/gcc"}},

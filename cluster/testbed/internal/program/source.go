@@ -20,11 +20,13 @@ import (
 var modules embed.FS
 
 // sourceFiles maps the stored name of a module's file to the name it is built
-// under.
+// under. A main.go that imports nothing but the standard library may keep its
+// name, with tests beside it.
 var sourceFiles = map[string]string{
 	"program.mod": "go.mod",
 	"program.sum": "go.sum",
 	"main.go.txt": "main.go",
+	"main.go":     "main.go",
 }
 
 // source returns the content of the module's files by the name they are built
@@ -33,7 +35,7 @@ func source(module string) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for stored, name := range sourceFiles {
 		b, err := modules.ReadFile(path.Join("modules", module, stored))
-		if errors.Is(err, fs.ErrNotExist) && stored == "main.go.txt" {
+		if errors.Is(err, fs.ErrNotExist) && name == "main.go" {
 			continue
 		}
 		if err != nil {

@@ -38,6 +38,14 @@ const (
 	VClusterModule = "github.com/loft-sh/vcluster"
 	// VClusterVersion is the version of vCluster, its chart and its image.
 	VClusterVersion = "0.36.1"
+
+	// SourceController is the Go module of Flux's source-controller, which also
+	// holds its manifests.
+	SourceController = "github.com/fluxcd/source-controller"
+	// KustomizeController is that of Flux's kustomize-controller.
+	KustomizeController = "github.com/fluxcd/kustomize-controller"
+	// FluxControllersVersion is the version of both controllers and their images.
+	FluxControllersVersion = "v1.9.6"
 )
 
 // The API server's clients refuse a server that does not know its version, and
@@ -53,6 +61,10 @@ func kubernetes(name string) Program {
 		Version: kubernetesVersion,
 		LDFlags: kubernetesLDFlags,
 	}
+}
+
+func fluxController(name, module string) Program {
+	return Program{Name: name, Module: name, Package: module, Version: FluxControllersVersion, LDFlags: strip}
 }
 
 var table = []Program{
@@ -75,7 +87,10 @@ var table = []Program{
 		// The version "dev" turns telemetry off.
 		LDFlags: strip + " -X " + VClusterModule + "/pkg/telemetry.SyncerVersion=dev",
 	},
+	fluxController("source-controller", SourceController),
+	fluxController("kustomize-controller", KustomizeController),
 	{Name: "pause", Module: "pause", Package: ".", Version: "v3.10", LDFlags: strip},
+	{Name: "fake-app-advisor", Module: "fake-app-advisor", Package: ".", Version: "v1", LDFlags: strip},
 }
 
 // All returns every program of the table, in the order in which they are built.
