@@ -36,6 +36,9 @@ func (c *client) Install(ctx context.Context, name string, ch *Chart, values map
 		a.Namespace = c.namespace
 		a.Timeout = c.hookTimeout
 		a.Replace = newest != nil
+		a.DisableHooks = c.options.skipHooks
+		a.PostRenderer = c.options.postRenderer()
+		a.Labels = writtenLabels(ch.Name(), ch.Metadata.Version, v)
 		a.DisableOpenAPIValidation = true
 		a.SkipSchemaValidation = true // apply did it
 		return a.Run(ch, v)
@@ -60,6 +63,9 @@ func (c *client) Upgrade(ctx context.Context, name string, ch *Chart, values map
 		a.Timeout = c.hookTimeout
 		a.MaxHistory = maxHistory
 		a.ResetValues = true // or empty values would mean the old ones
+		a.DisableHooks = c.options.skipHooks
+		a.PostRenderer = c.options.postRenderer()
+		a.Labels = writtenLabels(ch.Name(), ch.Metadata.Version, v)
 		a.DisableOpenAPIValidation = true
 		a.SkipSchemaValidation = true // apply did it
 		return a.Run(name, ch, v)

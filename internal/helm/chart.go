@@ -16,7 +16,8 @@ import (
 // Chart is a chart that can be installed. It does not change and is safe for
 // concurrent use.
 type Chart struct {
-	helm *chart.Chart
+	helm   *chart.Chart
+	digest string
 
 	mu      sync.Mutex
 	schemas map[string]*jsonschema.Schema
@@ -33,7 +34,7 @@ func LoadChart(archive []byte) (*Chart, error) {
 	if err := hc.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrChartInvalid, oneLine(err))
 	}
-	return &Chart{helm: hc, schemas: map[string]*jsonschema.Schema{}}, nil
+	return &Chart{helm: hc, digest: digest(archive), schemas: map[string]*jsonschema.Schema{}}, nil
 }
 
 // Name is what the chart calls itself.
@@ -41,6 +42,9 @@ func (c *Chart) Name() string { return c.helm.Metadata.Name }
 
 // Version is the chart's version, not that of the application in it.
 func (c *Chart) Version() string { return c.helm.Metadata.Version }
+
+// Digest identifies the chart by its packed content: "sha256:" and 64 digits.
+func (c *Chart) Digest() string { return c.digest }
 
 // clone returns a chart that Helm may change, as it does while it resolves
 // subcharts. Files are shared: they are only read.

@@ -116,6 +116,22 @@ func TestLoadChart(t *testing.T) {
 	}
 }
 
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	raw := archive(t, helmChart("app", "1.0.0"))
+	load := func(raw []byte) string {
+		c, err := LoadChart(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Digest()
+	}
+	other := load(archive(t, helmChart("app", "1.0.0", withTemplate("a.yaml", "kind: A"))))
+	if a, b := load(raw), load(raw); a != b || a == other || len(a) != len("sha256:")+64 {
+		t.Errorf("equal content gives %s and %s, other content %s", a, b, other)
+	}
+}
+
 func TestCloneIsIndependent(t *testing.T) {
 	t.Parallel()
 	sub := helmChart("sub", "0.1.0", withDefaults(map[string]any{"x": "y"}))

@@ -60,7 +60,8 @@ type Client interface {
 	// Uninstall deletes the objects of the release and then all its revisions,
 	// whatever state they are in. An absent release is a success. It does not
 	// wait for the objects to be gone. Delete hooks run in the first attempt
-	// only, so that a broken one cannot hold the release for ever.
+	// only, so that a broken one cannot hold the release for ever; with SkipHooks
+	// they never run.
 	Uninstall(ctx context.Context, name string) error
 
 	// Unlock marks the pending revision r failed, so that it can be upgraded or
@@ -109,6 +110,7 @@ func (f ClientFns) Unlock(ctx context.Context, r *Release) error {
 // client is the Client of one namespace.
 type client struct {
 	namespace   string
+	options     options
 	hookTimeout time.Duration
 	secrets     corev1client.SecretInterface
 	// records lists the metadata of a release's records: their data is large

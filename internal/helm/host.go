@@ -104,13 +104,14 @@ func NewHost(cfg *rest.Config) (*Host, error) {
 }
 
 // Client returns the client for the releases in namespace.
-func (h *Host) Client(namespace string) Client {
-	return h.client(namespace)
+func (h *Host) Client(namespace string, opts ...Option) Client {
+	return h.client(namespace, opts...)
 }
 
-func (h *Host) client(namespace string) *client {
+func (h *Host) client(namespace string, opts ...Option) *client {
 	return &client{
 		namespace:   namespace,
+		options:     newOptions(opts),
 		hookTimeout: hookTimeout,
 		secrets:     h.core.Secrets(namespace),
 		records: func(ctx context.Context, name string) ([]metav1.ObjectMeta, error) {

@@ -66,6 +66,10 @@ type Release struct {
 	Manifest string
 	// Labels of the stored record other than those of its bookkeeping.
 	Labels map[string]string
+	// Ours says that the chart and the values are those that this provider wrote
+	// last, or that someone has rolled back to. It is false for what was written
+	// before the provider marked its revisions.
+	Ours bool
 }
 
 // ManifestObjects returns the objects in the manifest of r, in its order, with
@@ -144,6 +148,7 @@ func toRelease(r *release.Release, m *metav1.ObjectMeta) *Release {
 			out.Labels[k] = v
 		}
 	}
+	out.Ours = isOurs(out)
 	if m != nil {
 		out.Updated = lastWrite(m, out.Updated)
 	}

@@ -62,7 +62,7 @@ func (c *client) uninstall(ctx context.Context, name string, begun bool) error {
 
 		a := action.NewUninstall(cfg)
 		a.Timeout = c.hookTimeout
-		a.DisableHooks = begun
+		a.DisableHooks = begun || c.options.skipHooks
 		if _, err := a.Run(name); err != nil {
 			return nil, k.deletionError(err)
 		}

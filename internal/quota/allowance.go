@@ -125,7 +125,7 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 
 	var v vclusterValues
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return Allowance{}, wrongType(err)
+		return Allowance{}, wrongType(err, "the resources of the control plane and CoreDNS")
 	}
 
 	a := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
@@ -177,14 +177,14 @@ func (a *Allowance) addSet(field string, s statefulSet, hasVolume bool) error {
 	return nil
 }
 
-// wrongType names the field, where the decoder knows it.
-func wrongType(err error) error {
+// wrongType names the field, where the decoder knows it, or else what was read.
+func wrongType(err error, what string) error {
 	var t *json.UnmarshalTypeError
 	if errors.As(err, &t) && t.Field != "" {
 		return fmt.Errorf("%s cannot be a %s", t.Field, t.Value)
 	}
 
-	return fmt.Errorf("cannot read the resources of the control plane and CoreDNS: %w", err)
+	return fmt.Errorf("cannot read %s: %w", what, err)
 }
 
 // add one container, in so many pods as the field says. What it does not ask for
@@ -197,17 +197,48 @@ func (a *Allowance) add(field string, pods int64, r corev1.ResourceRequirements)
 	a.Pods += pods
 
 	for range pods {
-		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			limit := orDefault(r.Limits, name, defaultLimits)
-			// A container requests its limit if that is all that it names.
-			request := orDefault(r.Requests, name, corev1.ResourceList{name: orDefault(r.Limits, name, defaultRequests)})
-
+		for _, name := range bounded {
+			request, limit := admitted(r, name)
 			a.Limits[name] = sum(a.Limits[name], limit)
 			a.Requests[name] = sum(a.Requests[name], request)
 		}
 	}
 
 	return nil
+}
+
+// Plus is what a and b need together. It shares nothing with either of them.
+func (a Allowance) Plus(b Allowance) Allowance {
+	return Allowance{
+		Requests: sums(a.Requests, b.Requests),
+		Limits:   sums(a.Limits, b.Limits),
+		Storage:  sum(a.Storage, b.Storage),
+		Pods:     a.Pods + b.Pods,
+	}
+}
+
+func sums(lists ...corev1.ResourceList) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for _, l := range lists {
+		for name, q := range l {
+			out[name] = sum(out[name], q)
+		}
+	}
+
+	return out
+}
+
+// bounded are the resources of a pod that a wall bounds.
+var bounded = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+
+// admitted is what a container requests and is limited to once the API server
+// and the LimitRange have filled in what it does not name.
+func admitted(r corev1.ResourceRequirements, name corev1.ResourceName) (request, limit resource.Quantity) {
+	limit = orDefault(r.Limits, name, defaultLimits)
+	// A container requests its limit if that is all that it names.
+	request = orDefault(r.Requests, name, corev1.ResourceList{name: orDefault(r.Limits, name, defaultRequests)})
+
+	return request, limit
 }
 
 func orDefault(l corev1.ResourceList, name corev1.ResourceName, d corev1.ResourceList) resource.Quantity {

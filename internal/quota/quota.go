@@ -61,6 +61,27 @@ func Wall(q v1alpha1.QuotaSpec, a Allowance) corev1.ResourceQuotaSpec {
 	return corev1.ResourceQuotaSpec{Hard: hard}
 }
 
+// TenantHard is what the quota inside the vCluster says: the tenant's own share of
+// the wall, without an allowance.
+func TenantHard(q v1alpha1.QuotaSpec) corev1.ResourceList {
+	return Wall(q, Allowance{}).Hard
+}
+
+// Shares takes a wall apart, as it stands on the host cluster: Workloads is
+// TenantHard, and Platform is exactly what remains of what is hard. Used is left to
+// the caller.
+func Shares(q v1alpha1.QuotaSpec, hard corev1.ResourceList) v1alpha1.QuotaStatus {
+	out := v1alpha1.QuotaStatus{Workloads: TenantHard(q), Platform: corev1.ResourceList{}, Hard: hard}
+
+	for name, all := range hard {
+		rest := all.DeepCopy()
+		rest.Sub(out.Workloads[name])
+		out.Platform[name] = rest
+	}
+
+	return out
+}
+
 // wholeBytes is the scale of memory and storage.
 const wholeBytes resource.Scale = 0
 
