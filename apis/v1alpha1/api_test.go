@@ -45,6 +45,8 @@ func TestAPI(t *testing.T) {
 		"ProviderConfigOrigin": testProviderConfigOrigin,
 		"ProviderConfigBad":    testProviderConfigRefused,
 		"Usage":                testUsage,
+		"AdvisorAgent":         testAdvisorAgent,
+		"TenantQuota":          testTenantQuota,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}

@@ -8,6 +8,8 @@ import "github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 // What the managed and the provider configuration reconcilers ask of the kinds.
 var (
 	_ resource.ModernManaged            = &Tenant{}
+	_ resource.ModernManaged            = &AdvisorAgent{}
+	_ resource.ModernManaged            = &TenantQuota{}
 	_ resource.ProviderConfig           = &ProviderConfig{}
 	_ resource.ProviderConfig           = &ClusterProviderConfig{}
 	_ resource.TypedProviderConfigUsage = &ProviderConfigUsage{}

@@ -6,6 +6,7 @@
 package v1alpha1_test
 
 import (
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,10 +84,13 @@ func testProviderConfigOrigin(t *testing.T, c client.Client) {
 		path  string
 		value any
 	}{
-		"Repository":    {"spec.chart", map[string]any{"repository": "oci://10.89.0.1:5000/loft-sh/charts/vcluster", "version": "0.36.1"}},
-		"PlainHTTP":     {"spec.chart", map[string]any{"plainHTTP": true}},
-		"CABundle":      {"spec.chart", map[string]any{"caBundle": "UEVN"}},
-		"ImageRegistry": {"spec.imageRegistry", "registry.example.org/mirror"},
+		"Repository":     {"spec.chart", map[string]any{"repository": "oci://10.89.0.1:5000/loft-sh/charts/vcluster", "version": "0.36.1"}},
+		"PlainHTTP":      {"spec.chart", map[string]any{"plainHTTP": true}},
+		"CABundle":       {"spec.chart", map[string]any{"caBundle": "UEVN"}},
+		"ImageRegistry":  {"spec.imageRegistry", "registry.example.org/mirror"},
+		"FluxRepository": {"spec.fluxChart", map[string]any{"repository": "oci://10.89.0.1:5000/fluxcd-community/charts/flux2", "version": "2.19.0"}},
+		"FluxPlainHTTP":  {"spec.fluxChart", map[string]any{"plainHTTP": true}},
+		"FluxCABundle":   {"spec.fluxChart", map[string]any{"caBundle": "UEVN"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for reason, config := range map[string]*object{
@@ -100,7 +104,7 @@ func testProviderConfigOrigin(t *testing.T, c client.Client) {
 
 			err := c.Create(t.Context(), with(t, onInjected, tc.path, tc.value), client.DryRunAll)
 			refused(t, "The provider's own cluster is none of a namespace's.", err,
-				"chart.repository, chart.plainHTTP, chart.caBundle and imageRegistry need credentials.source Secret", "set them in a ClusterProviderConfig")
+				strings.TrimPrefix(tc.path, "spec."), "need credentials.source Secret", "set them in a ClusterProviderConfig")
 
 			kept := with(t, onOwnHost, tc.path, tc.value)
 			create(t, c, kept)
@@ -121,9 +125,10 @@ func testProviderConfigRefused(t *testing.T, c client.Client) {
 		"NoSecret":   {"A Secret must be named.", "spec.credentials.source", "Secret", []string{"credentials.secretRef is required when credentials.source is Secret"}},
 		"Repository": {"It names the chart too.", "spec.chart.repository", "https://charts.loft.sh", []string{"spec.chart.repository", "must be a URL with the chart's name"}},
 		"Scheme":     {"It says how to get there.", "spec.chart.repository", "ghcr.io/loft-sh/charts/vcluster", []string{"spec.chart.repository", "must be a URL with the chart's name"}},
-		"Range":      {"A range would change under the Tenants.", "spec.chart.version", "0.36.x", []string{"spec.chart.version", "chart.version must be an exact version, such as 0.36.1"}},
-		"Latest":     {"So would a name.", "spec.chart.version", "latest", []string{"spec.chart.version", "chart.version must be an exact version"}},
-		"Minor":      {"A minor version is not exact.", "spec.chart.version", "0.36", []string{"spec.chart.version", "chart.version must be an exact version"}},
+		"Range":      {"A range would change under the Tenants.", "spec.chart.version", "0.36.x", []string{"spec.chart.version", "version must be an exact version, such as 0.36.1"}},
+		"Latest":     {"So would a name.", "spec.chart.version", "latest", []string{"spec.chart.version", "version must be an exact version"}},
+		"Minor":      {"A minor version is not exact.", "spec.chart.version", "0.36", []string{"spec.chart.version", "version must be an exact version"}},
+		"Flux":       {"The same rules hold for Flux's chart.", "spec.fluxChart.version", "2.x", []string{"spec.fluxChart.version", "version must be an exact version"}},
 		"Spec":       {"It is required.", "spec", nil, []string{"spec", "Required"}},
 	}
 	for kind, config := range configs() {

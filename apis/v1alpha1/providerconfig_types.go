@@ -12,7 +12,8 @@ import (
 // defaults. Its Secrets lie in the namespace of the ProviderConfig. It may say
 // where charts and images come from only for a host cluster of its own.
 //
-// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.imageRegistry) || [?self.chart, ?self.fluxChart].exists(c, has(c.repository) || has(c.caBundle) || (has(c.plainHTTP) && c.plainHTTP)))",message="repository, plainHTTP and caBundle of chart and fluxChart, and imageRegistry, need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.imageRegistry) || (has(self.chart) && (has(self.chart.repository) || has(self.chart.caBundle) || (has(self.chart.plainHTTP) && self.chart.plainHTTP))))",message="chart.repository, chart.plainHTTP, chart.caBundle and imageRegistry need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !((has(self.fluxChart) && (has(self.fluxChart.repository) || has(self.fluxChart.caBundle) || (has(self.fluxChart.plainHTTP) && self.fluxChart.plainHTTP))))",message="fluxChart.repository, fluxChart.plainHTTP and fluxChart.caBundle need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
 type ProviderConfigSpec struct {
 	// Credentials of the host cluster.
 	// +optional

@@ -77,6 +77,12 @@ func testTenantAccepted(t *testing.T, c client.Client) {
 		"ValuesOverrides": {"Values of any shape are kept.", "spec.vcluster", map[string]any{"valuesOverrides": map[string]any{
 			"controlPlane": map[string]any{"advanced": map[string]any{"list": []any{"a", int64(1), true, map[string]any{}}}},
 		}}},
+		"Flux": {"All of it may be said.", "spec.flux", map[string]any{"enabled": false, "chartVersion": "2.18.3", "valuesOverrides": map[string]any{"a": "b"}}},
+		"Advisor": {"All of it may be said.", "spec.advisor", map[string]any{
+			"enabled": true, "image": "registry.example.org:5000/a/b@sha256:0123", "replicas": int64(2),
+			"env":       []any{map[string]any{"name": "LEVEL", "value": "debug"}},
+			"resources": map[string]any{"limits": map[string]any{"cpu": "1"}},
+		}},
 		"ConnectionSecret": {"Crossplane's own fields work.", "spec.writeConnectionSecretToRef", map[string]any{"name": "alice"}},
 		"ConfigLocal":      {"A configuration may lie beside the Tenant.", "spec.providerConfigRef", map[string]any{"kind": "ProviderConfig", "name": "default"}},
 		"ObserveOnly":      {"Crossplane's own fields work.", "spec.managementPolicies", []any{"Observe"}},
@@ -128,6 +134,10 @@ func testTenantRefused(t *testing.T, c client.Client) {
 		"ChartLatest":    {"So would a name.", "spec.vcluster", map[string]any{"chartVersion": "latest"}, []string{"vcluster.chartVersion must be an exact version"}},
 		"Kubernetes":     {"A minor version is not exact.", "spec.vcluster", map[string]any{"kubernetesVersion": "1.36"}, []string{"vcluster.kubernetesVersion must be an exact version"}},
 		"Distro":         {"Charts know two.", "spec.vcluster", map[string]any{"distro": "k0s"}, []string{"spec.vcluster.distro", "k3s", "k8s"}},
+		"FluxRange":      {"A range would change under the Tenant.", "spec.flux", map[string]any{"chartVersion": "2.x"}, []string{"flux.chartVersion must be an exact version"}},
+		"FluxText":       {"Values are not YAML in YAML.", "spec.flux", map[string]any{"valuesOverrides": "a: b"}, []string{"spec.flux.valuesOverrides", "object"}},
+		"AdvisorImage":   {"It must be an image.", "spec.advisor", map[string]any{"image": "App Advisor"}, []string{"spec.advisor.image", "image must be an image reference"}},
+		"AdvisorMany":    {"So many would take the host.", "spec.advisor", map[string]any{"replicas": int64(11)}, []string{"spec.advisor.replicas", "10"}},
 		"ValuesList":     {"Values are an object.", "spec.vcluster", map[string]any{"valuesOverrides": []any{"a"}}, []string{"spec.vcluster.valuesOverrides", "object"}},
 		"ConnectionIsKubeconfig": {
 			"Two writers of one Secret would go on for ever.", "spec.writeConnectionSecretToRef",
@@ -181,6 +191,7 @@ func testTenantImmutable(t *testing.T, c client.Client) {
 
 	for path, value := range map[string]any{
 		"spec.quota.cpu": "8", "spec.quota.memory": "16Gi", "spec.quota.storage": "10Gi",
+		"spec.flux": map[string]any{"enabled": false}, "spec.advisor": map[string]any{"image": "a/b:c"},
 		"spec.vcluster": map[string]any{"chartVersion": "0.36.1"}, "metadata.labels": map[string]any{"a": "b"},
 	} {
 		if err := c.Update(t.Context(), with(t, u, path, value), client.DryRunAll); err != nil {

@@ -25,7 +25,7 @@ import (
 )
 
 type flags struct {
-	Rounds   int    `short:"n" default:"5" help:"How many rounds to measure, 3 or more. Each gives one pair of either comparison [${default}]."`
+	Rounds   int    `short:"n" default:"5" help:"How many rounds to measure, 3 or more. Each gives one pair of each comparison [${default}]."`
 	Provider string `env:"KUBEOPERA_PROVIDER" default:"bin/provider" placeholder:"FILE" help:"The provider's program [${default}]."`
 }
 
@@ -74,7 +74,7 @@ func run(ctx context.Context, f flags) error {
 	}
 	defer func() { _ = p.Stop() }()
 
-	b, err := newBench(c)
+	b, err := newBench(c, p)
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,7 @@ func run(ctx context.Context, f flags) error {
 
 	r := summarize(rounds)
 	fmt.Println(r.table())
+	fmt.Println(b.stages.table())
 
 	return r.verdict()
 }
@@ -113,7 +114,7 @@ func startProvider(ctx context.Context, c *rig.Cluster, binary, folder string) (
 		return nil, err
 	}
 
-	p, err := rig.NewProvider(binary, folder, kubeconfig)
+	p, err := rig.NewProvider(binary, folder, kubeconfig, "ADVISOR_IMAGE="+rig.FakeAdvisorImage)
 	if err != nil {
 		return nil, err
 	}

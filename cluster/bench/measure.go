@@ -37,22 +37,27 @@ var errEarly = errors.New("the Tenant was Ready before its API answered")
 
 // bench measures on one cluster.
 type bench struct {
-	cluster *rig.Cluster
-	helm    *bareHelm
+	cluster  *rig.Cluster
+	provider *rig.Provider
+	helm     *bareHelm
 	// likeTenant and bareDefaults are the values of the two bare installs.
 	likeTenant   func(t *v1alpha1.Tenant) (map[string]any, error)
 	bareDefaults map[string]any
+	// stages of the CloudSpaces that were measured.
+	stages stages
 }
 
-func newBench(c *rig.Cluster) (*bench, error) {
+func newBench(c *rig.Cluster, p *rig.Provider) (*bench, error) {
 	h, err := newBareHelm()
 	if err != nil {
 		return nil, err
 	}
 
 	return &bench{
-		cluster: c,
-		helm:    h,
+		cluster:  c,
+		provider: p,
+		helm:     h,
+		stages:   stages{},
 		// The chart's own defaults, but for the image that may be used by all.
 		bareDefaults: map[string]any{"controlPlane": map[string]any{"statefulSet": map[string]any{
 			"image": map[string]any{"repository": vcluster.ImageRepository},
@@ -61,7 +66,7 @@ func newBench(c *rig.Cluster) (*bench, error) {
 }
 
 // measure warms up and measures so many rounds. Each begins with another of the
-// three ways, so that none has the better place.
+// ways, so that none has the better place.
 func (b *bench) measure(ctx context.Context, n int) ([]round, error) {
 	fmt.Println("warming up")
 
@@ -86,7 +91,7 @@ func (b *bench) measure(ctx context.Context, n int) ([]round, error) {
 	return rounds, nil
 }
 
-// way is one of the three that are compared.
+// way is one of those that are compared.
 type way struct {
 	name string
 	of   func(*bench, context.Context) (time.Duration, error)
@@ -96,8 +101,9 @@ type way struct {
 func ways() []way {
 	return []way{
 		{"bare Helm, the same values", (*bench).bareSame, func(r *round, d time.Duration) { r.same = d }},
-		{"Tenant", func(b *bench, ctx context.Context) (time.Duration, error) { return b.tenant(ctx, nil) },
+		{"Tenant, the vCluster alone", func(b *bench, ctx context.Context) (time.Duration, error) { return b.tenant(ctx, bareTenant(), nil) },
 			func(r *round, d time.Duration) { r.tenant = d }},
+		{"Tenant, the whole CloudSpace", (*bench).cloudSpace, func(r *round, d time.Duration) { r.whole = d }},
 		{"bare Helm, chart's defaults", (*bench).bareDefault, func(r *round, d time.Duration) { r.defaults = d }},
 	}
 }
@@ -121,9 +127,15 @@ func (b *bench) warmUp(ctx context.Context) error {
 
 		return nil
 	}
-	if _, err := b.tenant(ctx, learn); err != nil {
+	if _, err := b.tenant(ctx, bareTenant(), learn); err != nil {
 		return err
 	}
+
+	if _, err := b.cloudSpace(ctx); err != nil {
+		return err
+	}
+
+	b.stages = stages{} // The first downloads Flux's chart.
 
 	if _, err := b.bareSame(ctx); err != nil {
 		return err
@@ -215,14 +227,51 @@ func (b *bench) removeBare(t *v1alpha1.Tenant) error {
 	return b.awaitNothing(ctx, t)
 }
 
+// bareTenant is a Tenant of which only the vCluster is wanted.
+func bareTenant() *v1alpha1.Tenant { return rig.NewTenant(rig.Namespace, "bench") }
+
+// cloudSpace is how long a Tenant takes with Flux and the App Advisor in it, and
+// learns how that splits over its stages.
+func (b *bench) cloudSpace(ctx context.Context) (time.Duration, error) {
+	t := rig.NewTenant(rig.Namespace, "whole")
+	t.Spec.Flux, t.Spec.Advisor = nil, nil
+
+	before, err := readStages(ctx, b.provider)
+	if err != nil {
+		return 0, err
+	}
+
+	return b.tenant(ctx, t, func(*v1alpha1.Tenant) error {
+		took, err := b.awaitStages(ctx, before)
+		if err != nil {
+			return err
+		}
+
+		b.stages.add(took)
+
+		return nil
+	})
+}
+
+// awaitStages are the stages since before. The provider counts them right after it
+// has written the status by which the Tenant is Ready.
+func (b *bench) awaitStages(ctx context.Context, before stages) (took stages, err error) {
+	err = wait.PollUntilContextCancel(ctx, askEvery, true, func(ctx context.Context) (bool, error) {
+		after, err := readStages(ctx, b.provider)
+		took = after.since(before)
+
+		return took[string(xpv2.TypeReady)].Count > 0, err
+	})
+
+	return took, err
+}
+
 // tenant is how long a Tenant takes from its creation until a watch sees that it
 // is Ready. Its API must answer then, at the first question. What look returns
 // counts no time.
-func (b *bench) tenant(ctx context.Context, look func(*v1alpha1.Tenant) error) (d time.Duration, err error) {
+func (b *bench) tenant(ctx context.Context, t *v1alpha1.Tenant, look func(*v1alpha1.Tenant) error) (d time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-
-	t := rig.NewTenant(rig.Namespace, "bench")
 
 	w, err := b.cluster.Client.Watch(ctx, &v1alpha1.TenantList{}, client.InNamespace(t.GetNamespace()))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func rounds(tenant ...float64) []round {
 	out := make([]round, len(tenant))
 	for i, s := range tenant {
-		out[i] = round{same: 10 * time.Second, tenant: time.Duration(s * float64(time.Second)), defaults: 20 * time.Second}
+		out[i] = round{same: 10 * time.Second, tenant: time.Duration(s * float64(time.Second)), defaults: 20 * time.Second, whole: 15 * time.Second}
 	}
 
 	return out
@@ -69,7 +69,7 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 
 	got := summarize(rounds(10, 11, 12)).table()
-	for _, want := range []string{"10.00 s", "11.00 s", "1.000", "0.500", "1.100", "0.550", "1.05", "0.85"} {
+	for _, want := range []string{"10.00 s", "11.00 s", "1.000", "0.500", "1.100", "0.550", "1.05", "0.85", "15.00 s", "1.364"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
 		}

@@ -44,6 +44,10 @@ const (
 	slotFile = folder + "/provider.pid"
 	// testbedChart is the chart that the test bed's registry serves.
 	testbedChart = "0.36.1"
+	// testbedAdvisor stands in for the App Advisor there.
+	testbedAdvisor = "ghcr.io/kubeopera/fake-app-advisor:v1"
+	// namespace of the provider and of the Tenant.
+	namespace = "kubeopera-system"
 )
 
 // testbedConfig is the provider configuration for the test bed.

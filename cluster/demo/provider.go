@@ -115,9 +115,12 @@ func (s *slot) start(testbed bool) (*provider, error) {
 	cmd.ExtraFiles = []*os.File{s.file}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// What the environment says wins.
-	cmd.Env = append([]string{"CHART_CACHE=" + filepath.Join(folder, "charts"), probeVariable + "=" + probeAddress}, os.Environ()...)
+	cmd.Env = append([]string{
+		"CHART_CACHE=" + filepath.Join(folder, "charts"), probeVariable + "=" + probeAddress,
+		"POD_NAMESPACE=" + namespace, "KUBEOPERA_API_BASE_URL=", // There is none that could be told.
+	}, os.Environ()...)
 	if testbed {
-		cmd.Env = append(cmd.Env, "VCLUSTER_CHART_VERSION="+testbedChart)
+		cmd.Env = append(cmd.Env, "VCLUSTER_CHART_VERSION="+testbedChart, "ADVISOR_IMAGE="+testbedAdvisor)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start the provider: %w", err)

@@ -49,7 +49,7 @@ func parse(args []string, opts ...kong.Option) (*flags, error) {
 		kong.Name("provider"),
 		kong.Description("Makes and keeps CloudSpaces: one vCluster for each Tenant."),
 		kong.DefaultEnvars(""),
-		kong.Vars{"charts": defaultChartCache()},
+		vars(),
 	}, opts...)
 	parser, err := kong.New(f, opts...)
 	if err != nil {

@@ -21,6 +21,7 @@ func defaults(cache string) app.Config {
 	return app.Config{
 		APIBaseURL:       "http://kubeopera-api:8090",
 		ChartVersion:     "0.21.2",
+		FluxChartVersion: "2.18.3",
 		Environment:      "production",
 		Poll:             time.Minute,
 		Sync:             time.Hour,
@@ -34,20 +35,22 @@ func defaults(cache string) app.Config {
 // all are all settings, with values that are no defaults.
 func all(cache string) app.Config {
 	return app.Config{
-		APIBaseURL:              "https://api.example.org",
-		ChartVersion:            "0.36.1",
-		AdvisorImage:            "example.org/advisor:v1",
-		ClientID:                "provider",
-		ClientSecret:            "hunter2",
-		Environment:             "staging",
-		Poll:                    30 * time.Second,
-		Sync:                    2 * time.Hour,
-		MaxReconcileRate:        3,
-		LeaderElection:          true,
-		LeaderElectionNamespace: "kubeopera-system",
-		ChartCache:              cache,
-		MetricsAddress:          "127.0.0.1:9090",
-		ProbeAddress:            "0",
+		APIBaseURL:       "https://api.example.org",
+		TokenURL:         "https://login.example.org/token",
+		ChartVersion:     "0.36.1",
+		FluxChartVersion: "2.19.0",
+		AdvisorImage:     "example.org/advisor:v1",
+		ClientID:         "provider",
+		ClientSecret:     "hunter2",
+		Environment:      "staging",
+		Poll:             30 * time.Second,
+		Sync:             2 * time.Hour,
+		MaxReconcileRate: 3,
+		LeaderElection:   true,
+		PodNamespace:     "kubeopera-system",
+		ChartCache:       cache,
+		MetricsAddress:   "127.0.0.1:9090",
+		ProbeAddress:     "0",
 	}
 }
 
@@ -55,7 +58,7 @@ func all(cache string) app.Config {
 // may have.
 func withEnv(t *testing.T, env map[string]string) {
 	t.Helper()
-	p, err := kong.New(&flags{}, kong.DefaultEnvars(""), kong.Vars{"charts": ""})
+	p, err := kong.New(&flags{}, kong.DefaultEnvars(""), vars())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +91,11 @@ func TestParse(t *testing.T) {
 		"Environment": {
 			reason: "Each setting is an environment variable.",
 			env: map[string]string{
-				"KUBEOPERA_API_BASE_URL": "https://api.example.org", "VCLUSTER_CHART_VERSION": "0.36.1", "ADVISOR_IMAGE": "example.org/advisor:v1",
+				"KUBEOPERA_API_BASE_URL": "https://api.example.org", "KUBEOPERA_TOKEN_URL": "https://login.example.org/token",
+				"VCLUSTER_CHART_VERSION": "0.36.1", "FLUX_CHART_VERSION": "2.19.0", "ADVISOR_IMAGE": "example.org/advisor:v1",
 				"SERVICE_CLIENT_ID": "provider", "SERVICE_CLIENT_SECRET": "hunter2", "ENVIRONMENT": "staging",
 				"DEBUG": "true", "POLL": "30s", "SYNC": "2h", "MAX_RECONCILE_RATE": "3",
-				"LEADER_ELECTION": "true", "LEADER_ELECTION_NAMESPACE": "kubeopera-system", "CHART_CACHE": cache,
+				"LEADER_ELECTION": "true", "POD_NAMESPACE": "kubeopera-system", "CHART_CACHE": cache,
 				"METRICS_BIND_ADDRESS": "127.0.0.1:9090", "HEALTH_PROBE_BIND_ADDRESS": "0",
 			},
 			want:  all(cache),
@@ -100,10 +104,11 @@ func TestParse(t *testing.T) {
 		"Flags": {
 			reason: "Each setting is a flag.",
 			args: []string{
-				"--kubeopera-api-base-url=https://api.example.org", "--vcluster-chart-version=0.36.1", "--advisor-image=example.org/advisor:v1",
+				"--kubeopera-api-base-url=https://api.example.org", "--kubeopera-token-url=https://login.example.org/token",
+				"--vcluster-chart-version=0.36.1", "--flux-chart-version=2.19.0", "--advisor-image=example.org/advisor:v1",
 				"--service-client-id=provider", "--service-client-secret=hunter2", "--environment=staging",
 				"--debug", "--poll=30s", "--sync=2h", "--max-reconcile-rate=3",
-				"--leader-election", "--leader-election-namespace=kubeopera-system", "--chart-cache", cache,
+				"--leader-election", "--pod-namespace=kubeopera-system", "--chart-cache", cache,
 				"--metrics-bind-address=127.0.0.1:9090", "--health-probe-bind-address=0",
 			},
 			want:  all(cache),
@@ -118,6 +123,16 @@ func TestParse(t *testing.T) {
 				return c
 			}(),
 			debug: true,
+		},
+		"NoReports": {
+			reason: "An empty address turns reports off.",
+			env:    map[string]string{"KUBEOPERA_API_BASE_URL": ""},
+			args:   []string{"--chart-cache", cache},
+			want: func() app.Config {
+				c := defaults(cache)
+				c.APIBaseURL = ""
+				return c
+			}(),
 		},
 		"FlagWins": {
 			reason: "A flag wins over the environment.",
@@ -217,7 +232,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser, err := kong.New(&flags{}, kong.DefaultEnvars(""), kong.Vars{"charts": ""})
+	parser, err := kong.New(&flags{}, kong.DefaultEnvars(""), vars())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,10 +24,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/advisoragent"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/config"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/tenant"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/tenantquota"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
+	"github.com/kubeopera/provider-kubeopera/internal/report"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
 // Run runs the provider until ctx ends, and then lets what is being done end in
@@ -63,20 +68,48 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 func addControllers(mgr ctrl.Manager, c Config, charts *helm.ChartCache, log logr.Logger) error {
 	states := statemetrics.NewMRStateMetrics()
 	recorder := managed.NewMRMetricRecorder()
-	if err := register(slices.Concat(helm.Collectors(), host.Collectors(), []prometheus.Collector{states, recorder})); err != nil {
+	ours := slices.Concat(helm.Collectors(), host.Collectors(), tenant.Collectors(), report.Collectors())
+	if err := register(append(ours, states, recorder)); err != nil {
 		return err
 	}
 	o := controllerOptions(c, log)
 	o.MetricOptions = &controller.MetricOptions{PollStateMetricInterval: c.Poll, MRMetrics: recorder, MRStateMetrics: states}
 
-	counter := statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, states, &v1alpha1.TenantList{}, c.Poll)
-	if err := mgr.Add(counter); err != nil {
-		return fmt.Errorf("cannot add the count of Tenants: %w", err)
+	for _, l := range []resource.ManagedList{&v1alpha1.TenantList{}, &v1alpha1.AdvisorAgentList{}, &v1alpha1.TenantQuotaList{}} {
+		if err := mgr.Add(statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, states, l, c.Poll)); err != nil {
+			return fmt.Errorf("cannot add the count of %T: %w", l, err)
+		}
 	}
 	if err := config.Setup(mgr, o); err != nil {
 		return fmt.Errorf("cannot set up the controllers of provider configurations: %w", err)
 	}
-	t := tenant.Options{Options: o, ChartVersion: c.ChartVersion, Environment: c.Environment, Charts: charts}
+	outbox, err := addReports(mgr, c, o)
+	if err != nil {
+		return err
+	}
+	return addKinds(mgr, c, o, charts, outbox)
+}
+
+// addKinds adds the controllers of what a CloudSpace is made of. A nil outbox
+// reports nothing.
+func addKinds(mgr ctrl.Manager, c Config, o controller.Options, charts *helm.ChartCache, outbox *report.Outbox) error {
+	tenants := tenantapi.NewPool()
+	if err := advisoragent.Setup(mgr, advisoragent.Options{Options: o, Pool: tenants, DefaultImage: c.AdvisorImage}); err != nil {
+		return fmt.Errorf("cannot set up the controller of AdvisorAgents: %w", err)
+	}
+	if err := tenantquota.Setup(mgr, tenantquota.Options{Options: o, Pool: tenants}); err != nil {
+		return fmt.Errorf("cannot set up the controller of TenantQuotas: %w", err)
+	}
+	t := tenant.Options{
+		Options:          o,
+		ChartVersion:     c.ChartVersion,
+		FluxChartVersion: c.FluxChartVersion,
+		AdvisorImage:     c.AdvisorImage,
+		Environment:      c.Environment,
+		Charts:           charts,
+		Tenants:          tenants,
+		Outbox:           outbox,
+	}
 	if err := tenant.Setup(mgr, t); err != nil {
 		return fmt.Errorf("cannot set up the controller of Tenants: %w", err)
 	}

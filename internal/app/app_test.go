@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestLeaseNamespace(t *testing.T) {
+func TestPodNamespace(t *testing.T) {
 	t.Parallel()
 	podFile := filepath.Join(t.TempDir(), "namespace")
 	if err := os.WriteFile(podFile, []byte("kubeopera-system"), 0o600); err != nil {
@@ -31,14 +31,14 @@ func TestLeaseNamespace(t *testing.T) {
 		want    string
 	}{
 		"Asked":   {"What was asked for is taken.", "here", podFile, "here"},
-		"InPod":   {"The manager finds the pod's own.", "", podFile, ""},
+		"InPod":   {"Else it is the pod's own.", "", podFile, "kubeopera-system"},
 		"Outside": {"Outside of a cluster there is no own one.", "", podFile + "-none", "crossplane-system"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := leaseNamespace(tc.asked, tc.podFile); got != tc.want {
-				t.Errorf("%s\nleaseNamespace(...): want %q, got %q", tc.reason, tc.want, got)
+			if got := podNamespace(tc.asked, tc.podFile); got != tc.want {
+				t.Errorf("%s\npodNamespace(...): want %q, got %q", tc.reason, tc.want, got)
 			}
 		})
 	}
@@ -46,7 +46,7 @@ func TestLeaseNamespace(t *testing.T) {
 
 func TestCheckCRDs(t *testing.T) {
 	t.Parallel()
-	const all = `{"kind":"APIResourceList","resources":[{"name":"tenants"},{"name":"tenants/status"},{"name":"providerconfigs"},{"name":"clusterproviderconfigs"},{"name":"providerconfigusages"}]}`
+	const all = `{"kind":"APIResourceList","resources":[{"name":"tenants"},{"name":"tenants/status"},{"name":"advisoragents"},{"name":"tenantquotas"},{"name":"providerconfigs"},{"name":"clusterproviderconfigs"},{"name":"providerconfigusages"}]}`
 	cases := map[string]struct {
 		reason string
 		code   int

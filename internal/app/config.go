@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -32,11 +34,16 @@ const (
 
 // Config is everything that an administrator can set.
 type Config struct {
-	// APIBaseURL of kubeopera-api, without a trailing path of its API.
+	// APIBaseURL of kubeopera-api, without a trailing path of its API. Empty
+	// reports nothing.
 	APIBaseURL string
+	// TokenURL is where its OAuth tokens come from. Empty means {APIBaseURL}/oauth/token.
+	TokenURL string
 	// ChartVersion of the vCluster chart for Tenants that name none.
 	ChartVersion string
-	// AdvisorImage that runs in each CloudSpace. Empty means none.
+	// FluxChartVersion of the flux2 chart for Tenants that name none.
+	FluxChartVersion string
+	// AdvisorImage of Tenants that name none. Empty runs no App Advisor there.
 	AdvisorImage string
 	// ClientID and ClientSecret are the provider's own at kubeopera-api. Either
 	// both are set or none.
@@ -55,9 +62,10 @@ type Config struct {
 
 	// LeaderElection lets only one of several replicas work.
 	LeaderElection bool
-	// LeaderElectionNamespace holds the lease. Empty means the pod's own
-	// namespace, or crossplane-system outside of a cluster.
-	LeaderElectionNamespace string
+	// PodNamespace holds the leader's lease, and the reports that outlive their
+	// Tenant. Empty means the pod's own namespace, or crossplane-system outside of a
+	// cluster.
+	PodNamespace string
 
 	// ChartCache is the folder that downloaded charts are kept in.
 	ChartCache string
@@ -86,8 +94,10 @@ func (c Config) Validate() error {
 		flag  string
 		check func() error
 	}{
-		{"kubeopera-api-base-url", func() error { return checkURL(c.APIBaseURL) }},
+		{"kubeopera-api-base-url", func() error { return checkURL(c.APIBaseURL, "http://kubeopera-api:8090") }},
+		{"kubeopera-token-url", func() error { return checkURL(c.TokenURL, "https://login.example.org/oauth/token") }},
 		{"vcluster-chart-version", func() error { return checkChartVersion(c.ChartVersion) }},
+		{"flux-chart-version", func() error { return checkFluxVersion(c.FluxChartVersion) }},
 		{"advisor-image", func() error { return checkImage(c.AdvisorImage) }},
 		{"service-client-id", func() error { return checkSet(c.ClientID, string(c.ClientSecret), "service-client-secret") }},
 		{"service-client-secret", func() error { return checkSet(string(c.ClientSecret), c.ClientID, "service-client-id") }},
@@ -95,7 +105,7 @@ func (c Config) Validate() error {
 		{"poll", func() error { return checkInterval(c.Poll, minPoll, "1m") }},
 		{"sync", func() error { return checkInterval(c.Sync, minSync, "1h") }},
 		{"max-reconcile-rate", func() error { return checkRate(c.MaxReconcileRate) }},
-		{"leader-election-namespace", func() error { return checkNamespace(c.LeaderElectionNamespace) }},
+		{"pod-namespace", func() error { return checkNamespace(c.PodNamespace) }},
 		{"metrics-bind-address", func() error { return checkAddress(c.MetricsAddress) }},
 		{"health-probe-bind-address", func() error { return checkAddress(c.ProbeAddress) }},
 		{"chart-cache", func() error { return checkFolder(c.ChartCache) }},
@@ -113,8 +123,11 @@ func setting(flag string) string {
 	return "--" + flag + " (" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) + ")"
 }
 
-func checkURL(s string) error {
-	const remedy = "set it to an address such as http://kubeopera-api:8090"
+func checkURL(s, example string) error {
+	if s == "" {
+		return nil
+	}
+	remedy := "set it to an address such as " + example + ", or leave it empty"
 
 	u, err := url.Parse(s)
 	if err != nil {
@@ -141,6 +154,13 @@ func checkChartVersion(s string) error {
 	if _, err := vcluster.ParseChartVersion(s); err != nil {
 		return fmt.Errorf("%q is not a version of the vCluster chart that is supported; set it to one from %s, such as 0.21.2",
 			s, vcluster.SupportedCharts)
+	}
+	return nil
+}
+
+func checkFluxVersion(s string) error {
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(s, "v")); err != nil {
+		return fmt.Errorf("%q is not an exact version of the flux2 chart; set it to one such as %s", s, flux.DefaultChartVersion)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ func valid(t *testing.T) Config {
 	return Config{
 		APIBaseURL:       "http://kubeopera-api:8090",
 		ChartVersion:     "0.21.2",
+		FluxChartVersion: "2.18.3",
 		Environment:      "production",
 		Poll:             time.Minute,
 		Sync:             time.Hour,
@@ -45,7 +46,7 @@ func TestValidate(t *testing.T) {
 		"NoServers":       {"Both may be turned off.", func(c *Config) { c.MetricsAddress, c.ProbeAddress = "0", "0" }},
 		"Loopback":        {"They may listen on one address only.", func(c *Config) { c.MetricsAddress = "127.0.0.1:8080" }},
 		"IPv6":            {"Of either family.", func(c *Config) { c.MetricsAddress = "[::1]:8080" }},
-		"LeaseNamespace":  {"The lease may lie anywhere.", func(c *Config) { c.LeaderElectionNamespace = "kubeopera-system" }},
+		"LeaseNamespace":  {"The lease may lie anywhere.", func(c *Config) { c.PodNamespace = "kubeopera-system" }},
 		"SmallestNumbers": {"The smallest numbers are allowed.", func(c *Config) { c.Poll, c.Sync, c.MaxReconcileRate = 5*time.Second, time.Minute, 1 }},
 		"NoEnvironment":   {"Without an environment there is no label.", func(c *Config) { c.Environment = "" }},
 		"CacheThere":      {"The chart cache survives a restart.", func(c *Config) { c.ChartCache = filepath.Dir(c.ChartCache) }},
@@ -79,13 +80,15 @@ func TestValidateRefuses(t *testing.T) {
 		// want is what the message must hold: the setting and the remedy.
 		want []string
 	}{
-		"URLEmpty":       {"There must be an address.", func(c *Config) { c.APIBaseURL = "" }, []string{"--kubeopera-api-base-url (KUBEOPERA_API_BASE_URL)", "such as http://"}},
-		"URLScheme":      {"It is spoken to by HTTP.", func(c *Config) { c.APIBaseURL = "ftp://x" }, []string{"KUBEOPERA_API_BASE_URL", "such as http://"}},
+		"URLScheme":      {"It is spoken to by HTTP.", func(c *Config) { c.APIBaseURL = "ftp://x" }, []string{"--kubeopera-api-base-url (KUBEOPERA_API_BASE_URL)", "such as http://", "leave it empty"}},
 		"URLNoScheme":    {"A host alone does not say how.", func(c *Config) { c.APIBaseURL = "kubeopera-api:8090" }, []string{"KUBEOPERA_API_BASE_URL", "such as http://"}},
 		"URLNoHost":      {"A port alone does not say where.", func(c *Config) { c.APIBaseURL = "http://:8090" }, []string{"KUBEOPERA_API_BASE_URL", "such as http://"}},
 		"URLBadPort":     {"The message must not repeat a password.", func(c *Config) { c.APIBaseURL = "http://u:" + secret + "@x:port" }, []string{"KUBEOPERA_API_BASE_URL", "port", "such as http://"}},
 		"URLCredentials": {"Credentials have settings of their own.", func(c *Config) { c.APIBaseURL = "http://u:" + secret + "@x" }, []string{"KUBEOPERA_API_BASE_URL", "SERVICE_CLIENT_ID"}},
 		"URLQuery":       {"Paths are put behind it.", func(c *Config) { c.APIBaseURL = "http://x/?a=b" }, []string{"KUBEOPERA_API_BASE_URL", "query"}},
+		"TokenURL":       {"It is an address too.", func(c *Config) { c.TokenURL = "login" }, []string{"--kubeopera-token-url (KUBEOPERA_TOKEN_URL)", "such as https://"}},
+		"FluxRange":      {"A range is not exact.", func(c *Config) { c.FluxChartVersion = "2" }, []string{"--flux-chart-version (FLUX_CHART_VERSION)", "such as 2."}},
+		"FluxEmpty":      {"There must be one.", func(c *Config) { c.FluxChartVersion = "" }, []string{"FLUX_CHART_VERSION", "such as 2."}},
 		"ChartOld":       {"Its values have another layout.", func(c *Config) { c.ChartVersion = "0.19.9" }, []string{"--vcluster-chart-version (VCLUSTER_CHART_VERSION)", "0.20.0 to 0.36.x"}},
 		"ChartNew":       {"Its schema is not known.", func(c *Config) { c.ChartVersion = "0.37.0" }, []string{"VCLUSTER_CHART_VERSION", "0.20.0 to 0.36.x"}},
 		"ChartRange":     {"A range is not exact.", func(c *Config) { c.ChartVersion = "0.36" }, []string{"VCLUSTER_CHART_VERSION", "such as 0.21.2"}},
@@ -99,7 +102,7 @@ func TestValidateRefuses(t *testing.T) {
 		"SyncShort":      {"It would do nothing but look.", func(c *Config) { c.Sync = time.Minute - 1 }, []string{"--sync (SYNC)", `less than "1m0s"`, "such as 1h"}},
 		"RateZero":       {"Nothing would happen.", func(c *Config) { c.MaxReconcileRate = 0 }, []string{"--max-reconcile-rate (MAX_RECONCILE_RATE)", "such as 10"}},
 		"RateHuge":       {"So many workers would take all memory.", func(c *Config) { c.MaxReconcileRate = 1001 }, []string{"MAX_RECONCILE_RATE", "such as 10"}},
-		"LeaseNamespace": {"It must be a namespace's name.", func(c *Config) { c.LeaderElectionNamespace = "A" }, []string{"--leader-election-namespace (LEADER_ELECTION_NAMESPACE)", "crossplane-system"}},
+		"PodNamespace":   {"It must be a namespace's name.", func(c *Config) { c.PodNamespace = "A" }, []string{"--pod-namespace (POD_NAMESPACE)", "crossplane-system"}},
 		"Metrics":        {"It must be an address.", func(c *Config) { c.MetricsAddress = "8080" }, []string{"--metrics-bind-address (METRICS_BIND_ADDRESS)", "such as :8080"}},
 		"MetricsPort":    {"Ports end at 65535.", func(c *Config) { c.MetricsAddress = ":65536" }, []string{"METRICS_BIND_ADDRESS", "such as :8080"}},
 		"Probes":         {"It must be an address.", func(c *Config) { c.ProbeAddress = "" }, []string{"--health-probe-bind-address (HEALTH_PROBE_BIND_ADDRESS)", "such as :8080"}},

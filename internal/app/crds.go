@@ -42,7 +42,7 @@ func missing(served *metav1.APIResourceList) error {
 	for _, r := range served.APIResources {
 		names[r.Name] = true
 	}
-	for _, r := range []string{"tenants", "providerconfigs", "clusterproviderconfigs", "providerconfigusages"} {
+	for _, r := range []string{"tenants", "advisoragents", "tenantquotas", "providerconfigs", "clusterproviderconfigs", "providerconfigusages"} {
 		if !names[r] {
 			return fmt.Errorf("CRD %s.%s is not installed: kubectl apply -f package/crds", r, v1alpha1.GroupVersion.Group)
 		}

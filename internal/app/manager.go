@@ -21,12 +21,13 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/report"
 )
 
 const (
 	// leaseName is the provider's own: two providers must not share one.
 	leaseName = "provider-kubeopera.kubeopera.io"
-	// namespaceOutside holds the lease when the provider runs in no pod.
+	// namespaceOutside is the provider's when it runs in no pod.
 	namespaceOutside = "crossplane-system"
 	// podNamespaceFile exists in each pod with a service account.
 	podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -48,7 +49,7 @@ func newManager(cluster *rest.Config, c Config, log logr.Logger) (ctrl.Manager, 
 		HealthProbeBindAddress:        c.ProbeAddress,
 		LeaderElection:                c.LeaderElection,
 		LeaderElectionID:              leaseName,
-		LeaderElectionNamespace:       leaseNamespace(c.LeaderElectionNamespace, podNamespaceFile),
+		LeaderElectionNamespace:       podNamespace(c.PodNamespace, podNamespaceFile),
 		LeaderElectionResourceLock:    resourcelock.LeasesResourceLock,
 		LeaderElectionReleaseOnCancel: true,
 	})
@@ -69,25 +70,25 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// cacheOptions keep other people's Secrets out of memory: reads of Secrets are
-// live, and the watch sees only those that the Tenant controller made.
+// cacheOptions keep other people's Secrets and ConfigMaps out of memory: reads of
+// Secrets are live, and the watches see only those that the provider made.
 func cacheOptions(c Config) cache.Options {
 	return cache.Options{
 		SyncPeriod: &c.Sync,
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Secret{}: {Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})},
+			&corev1.Secret{}:    {Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})},
+			&corev1.ConfigMap{}: report.OutboxCache(podNamespace(c.PodNamespace, podNamespaceFile)),
 		},
 	}
 }
 
-// leaseNamespace is the namespace asked for, or else empty in a pod, where the
-// manager finds its own.
-func leaseNamespace(asked, podFile string) string {
+// podNamespace is the namespace asked for, or else the pod's own.
+func podNamespace(asked, podFile string) string {
 	if asked != "" {
 		return asked
 	}
-	if _, err := os.Stat(podFile); err == nil {
-		return ""
+	if own, err := os.ReadFile(podFile); err == nil && len(own) > 0 {
+		return string(own)
 	}
 	return namespaceOutside
 }

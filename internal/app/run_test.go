@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 
 	config := valid(t)
 	config.Poll = time.Second
-	config.LeaderElection, config.LeaderElectionNamespace = true, ns.Name
+	config.LeaderElection, config.PodNamespace = true, ns.Name
 	config.MetricsAddress, config.ProbeAddress = freeAddress(t), freeAddress(t)
 
 	ctx, stop := context.WithCancel(t.Context())

@@ -12,6 +12,30 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
 )
 
+// installed holds what the pods of releases need, by manifest.
+var installed = newMemo[quota.Allowance]()
+
+// Installed is what the pods of a release need as it is. It reads equal manifests
+// once.
+func Installed(r *helm.Release) (quota.Allowance, error) {
+	key := fmt.Sprintf("%x", sha256.Sum256([]byte(r.Manifest)))
+
+	out, err := installed.get(key, func() (quota.Allowance, error) {
+		objs, err := helm.ManifestObjects(r)
+		if err != nil {
+			return quota.Allowance{}, err
+		}
+
+		return quota.AllowanceOf(objs)
+	})
+	if err != nil {
+		return quota.Allowance{}, fmt.Errorf("cannot tell what the installed Flux needs: %w", err)
+	}
+
+	// What is kept must not be shared.
+	return out.Plus(quota.Allowance{}), nil
+}
+
 // footprints holds what was rendered, since that takes long and every pass asks.
 var footprints = newMemo[quota.Allowance]()
 

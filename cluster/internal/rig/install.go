@@ -36,6 +36,12 @@ const (
 	ChartRepository = "oci://10.89.0.1:5000/loft-sh/charts/vcluster"
 	// ChartVersion that the test bed has.
 	ChartVersion = "0.36.1"
+	// FluxChartRepository and FluxChartVersion are those of Flux there.
+	FluxChartRepository = "oci://10.89.0.1:5000/fluxcd-community/charts/flux2"
+	FluxChartVersion    = "2.19.0"
+	// FakeAdvisorImage stands in for the App Advisor: it answers /healthz, and lists
+	// what it may read.
+	FakeAdvisorImage = "ghcr.io/kubeopera/fake-app-advisor:v1"
 	// ProviderUser is the user name of the provider at the API server.
 	ProviderUser = "system:serviceaccount:" + Namespace + ":" + providerName
 
@@ -76,7 +82,13 @@ func (c *Cluster) Install(ctx context.Context, root string) error {
 		}
 	}
 
-	return c.applyFile(ctx, filepath.Join(root, "cluster", "rbac", "provider.yaml"))
+	for _, f := range []string{"rbac/provider.yaml", "admission/retry.yaml"} {
+		if err := c.applyFile(ctx, filepath.Join(root, "cluster", filepath.FromSlash(f))); err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
 
 // applyFile applies each object in a file of YAML documents.
@@ -125,6 +137,9 @@ func ProviderConfig(name string, chart v1alpha1.Chart) *v1alpha1.ClusterProvider
 	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	pc.Spec.Credentials.Source = xpv2.CredentialsSourceInjectedIdentity
 	pc.Spec.Chart = &v1alpha1.ChartSource{Chart: chart}
+	pc.Spec.FluxChart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{
+		Repository: FluxChartRepository, Version: FluxChartVersion, PlainHTTP: true,
+	}}
 
 	return pc
 }
@@ -141,7 +156,7 @@ func (c *Cluster) installCRDs(ctx context.Context, folder string) error {
 		}
 	}
 
-	for _, kind := range []string{"tenants", "providerconfigs", "clusterproviderconfigs", "providerconfigusages"} {
+	for _, kind := range []string{"tenants", "advisoragents", "tenantquotas", "providerconfigs", "clusterproviderconfigs", "providerconfigusages"} {
 		if err := c.awaitCRD(ctx, kind+"."+v1alpha1.GroupVersion.Group); err != nil {
 			return err
 		}

@@ -54,6 +54,31 @@ func (m Metrics) Sum(family string, labels ...string) (float64, error) {
 	return sum, nil
 }
 
+// Seconds are the sum of what a histogram has seen, and how often.
+type Seconds struct {
+	Sum   float64
+	Count uint64
+}
+
+// SecondsBy are those of a histogram by the value of one label. It is empty when
+// nothing was seen yet.
+func (m Metrics) SecondsBy(family, label string) map[string]Seconds {
+	out := map[string]Seconds{}
+
+	for _, s := range m[family].GetMetric() {
+		for _, l := range s.GetLabel() {
+			if l.GetName() == label {
+				seen := out[l.GetValue()]
+				seen.Sum += s.GetHistogram().GetSampleSum()
+				seen.Count += s.GetHistogram().GetSampleCount()
+				out[l.GetValue()] = seen
+			}
+		}
+	}
+
+	return out
+}
+
 func carries(m *dto.Metric, labels []string) bool {
 	have := map[string]string{}
 	for _, l := range m.GetLabel() {

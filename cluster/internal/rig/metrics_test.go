@@ -6,6 +6,8 @@ package rig
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const exposition = `# HELP kubeopera_helm_actions_total Helm actions.
@@ -56,5 +58,30 @@ func TestParseMetricsRefusesRubbish(t *testing.T) {
 
 	if _, err := ParseMetrics(strings.NewReader("404 page not found {")); err == nil {
 		t.Error("rubbish was taken for metrics")
+	}
+}
+
+func TestSecondsBy(t *testing.T) {
+	t.Parallel()
+
+	m, err := ParseMetrics(strings.NewReader(`# TYPE took_seconds histogram
+took_seconds_bucket{stage="a",le="+Inf"} 2
+took_seconds_sum{stage="a"} 3.5
+took_seconds_count{stage="a"} 2
+took_seconds_bucket{stage="b",le="+Inf"} 1
+took_seconds_sum{stage="b"} 1
+took_seconds_count{stage="b"} 1
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	want := map[string]Seconds{"a": {Sum: 3.5, Count: 2}, "b": {Sum: 1, Count: 1}}
+	if diff := cmp.Diff(want, m.SecondsBy("took_seconds", "stage")); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	if got := m.SecondsBy("other_seconds", "stage"); len(got) != 0 {
+		t.Errorf("want nothing of a family that was not seen, got %v", got)
 	}
 }

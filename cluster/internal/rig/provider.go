@@ -43,9 +43,10 @@ type Provider struct {
 	metrics string
 }
 
-// NewProvider prepares to run the program with this kubeconfig. Its files lie in
-// the folder, which the caller removes.
-func NewProvider(binary, folder string, kubeconfig []byte) (*Provider, error) {
+// NewProvider prepares to run the program with this kubeconfig, and with settings
+// as variables. Unless they say so it reports to nobody. Its files lie in the
+// folder, which the caller removes.
+func NewProvider(binary, folder string, kubeconfig []byte, settings ...string) (*Provider, error) {
 	if _, err := os.Stat(binary); err != nil {
 		return nil, fmt.Errorf("cannot find the provider: %w; build it first, or name it in KUBEOPERA_PROVIDER", err)
 	}
@@ -59,7 +60,10 @@ func NewProvider(binary, folder string, kubeconfig []byte) (*Provider, error) {
 		binary: binary,
 		folder: folder,
 		// Nothing else: the provider takes its settings from the environment.
-		env: []string{"KUBECONFIG=" + file, "HOME=" + folder, "TMPDIR=" + folder, "PATH=" + os.Getenv("PATH")},
+		env: append([]string{
+			"KUBECONFIG=" + file, "HOME=" + folder, "TMPDIR=" + folder, "PATH=" + os.Getenv("PATH"),
+			"POD_NAMESPACE=" + Namespace, "KUBEOPERA_API_BASE_URL=",
+		}, settings...),
 	}, nil
 }
 

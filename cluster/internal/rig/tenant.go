@@ -10,11 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // NewTenant is a Tenant whose name begins with the prefix, with ids of its own.
+// It has neither Flux nor an App Advisor.
 func NewTenant(namespace, prefix string) *v1alpha1.Tenant {
 	name := prefix + "-" + rand.String(5)
 
@@ -24,6 +26,8 @@ func NewTenant(namespace, prefix string) *v1alpha1.Tenant {
 			UserID:       string(uuid.NewUUID()),
 			TenantName:   name,
 			CloudSpaceID: string(uuid.NewUUID()),
+			Flux:         &v1alpha1.FluxSpec{Enabled: ptr.To(false)},
+			Advisor:      &v1alpha1.AdvisorSpec{Enabled: ptr.To(false)},
 		},
 	}
 }

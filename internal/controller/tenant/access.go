@@ -8,25 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
-
-// probeTimeout bounds the question to a tenant's API.
-const probeTimeout = 5 * time.Second
 
 // errUnusable says that there will be no way in until a person changes something.
 var errUnusable = errors.New("unusable")
@@ -38,6 +31,8 @@ var errNotExported = errors.New("not exported yet")
 type access struct {
 	// kubeconfig that was checked against the live API; nil when err is set.
 	kubeconfig *vcluster.Kubeconfig
+	// in is the way into the vCluster by that kubeconfig.
+	in *wayIn
 	// err says why there is no way in.
 	err error
 	// published says that the Secret beside the Tenant holds what vCluster exports.
@@ -47,7 +42,7 @@ type access struct {
 // readAccess gets the kubeconfig that vCluster exports, gives it an address that
 // works from outside the pod, and asks the tenant's API with it. The second
 // error says that something could not be found out.
-func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w workload) (access, error) {
+func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w controlPlaneFacts) (access, error) {
 	if !w.found {
 		return access{}, nil
 	}
@@ -73,12 +68,17 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w workloa
 		return a, nil
 	}
 
-	if err := e.probe(ctx, k.RESTConfig()); err != nil {
+	in, err := e.open(k)
+	if err == nil {
+		err = in.probe(ctx)
+	}
+
+	if err != nil {
 		a.err = fmt.Errorf("the tenant's API at %s cannot be used: %w", k.Endpoint(), err)
 		return a, nil
 	}
 
-	a.kubeconfig = k
+	a.kubeconfig, a.in = k, in
 
 	return a, nil
 }
@@ -206,40 +206,4 @@ func addressOf(svc *corev1.Service) (string, error) {
 	}
 
 	return "https://" + net.JoinHostPort(host, strconv.Itoa(int(port))), nil
-}
-
-// probeAPI asks a tenant's API for something that only its credentials may read.
-func probeAPI(ctx context.Context, cfg *rest.Config) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-
-	cfg = rest.CopyConfig(cfg)
-	// client-go keeps transports for ever unless they have a function of their own.
-	cfg.Proxy = http.ProxyFromEnvironment
-
-	h, err := rest.HTTPClientFor(cfg)
-	if err != nil {
-		return err
-	}
-	defer h.CloseIdleConnections()
-
-	c, err := kubernetes.NewForConfigAndClient(cfg, h)
-	if err != nil {
-		return err
-	}
-
-	_, err = c.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
-
-	return steady(err)
-}
-
-// steady takes the local port out of a network error, which would make each
-// repetition of the same error another message.
-func steady(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		op.Source = nil
-	}
-
-	return err
 }

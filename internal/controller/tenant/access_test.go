@@ -6,14 +6,7 @@ package tenant
 import (
 	"context"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"io"
-	"log"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -136,105 +129,6 @@ func TestExportedKubeconfig(t *testing.T) {
 	}
 }
 
-// TestProbeAPI asks a real TLS server.
-func TestProbeAPI(t *testing.T) {
-	t.Parallel()
-
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-
-		if r.Header.Get("Authorization") != "Bearer good" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-
-		if _, err := w.Write([]byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}`)); err != nil {
-			t.Error(err)
-		}
-	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // Clients that hang up are what is tested.
-	s.StartTLS()
-	t.Cleanup(s.Close)
-
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
-
-	cases := map[string]struct {
-		reason string
-		cfg    *rest.Config
-		ok     bool
-		final  bool
-	}{
-		"Answers":  {"the right CA, name and credentials", &rest.Config{Host: s.URL, BearerToken: "good", TLSClientConfig: rest.TLSClientConfig{CAData: ca}}, true, false},
-		"OldCA":    {"the previous CA does not verify", &rest.Config{Host: s.URL, BearerToken: "good", TLSClientConfig: rest.TLSClientConfig{CAData: pairOf("old").cert}}, false, false},
-		"OldUser":  {"credentials that the API refuses", &rest.Config{Host: s.URL, BearerToken: "old", TLSClientConfig: rest.TLSClientConfig{CAData: ca}}, false, false},
-		"OtherSAN": {"the name is not in the certificate", &rest.Config{Host: elsewhere, BearerToken: "good", TLSClientConfig: rest.TLSClientConfig{CAData: ca}}, false, true},
-		"BadTLS":   {"a CA that is none", &rest.Config{Host: s.URL, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("x")}}, false, false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			before := rest.CopyConfig(tc.cfg)
-
-			err := probeAPI(t.Context(), tc.cfg)
-			if (err == nil) != tc.ok || (err != nil && isUnusable(err) != tc.final) {
-				t.Errorf("%s: got %v, unusable %t", tc.reason, err, err != nil && isUnusable(err))
-			}
-
-			if before.Proxy == nil && tc.cfg.Proxy != nil {
-				t.Errorf("%s: the caller's configuration was changed", tc.reason)
-			}
-		})
-	}
-}
-
-func TestProbeAPIEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-
-	asked := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		close(asked)
-		<-r.Context().Done()
-	}))
-	t.Cleanup(s.Close)
-
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-asked
-		cancel()
-	}()
-
-	if err := probeAPI(ctx, &rest.Config{Host: s.URL}); !errors.Is(err, context.Canceled) {
-		t.Errorf("want the context's error, got %v", err)
-	}
-}
-
-// TestProbeErrorsAreSteady holds that the same failure has the same words: a
-// local port in it would change the status at each pass.
-func TestProbeErrorsAreSteady(t *testing.T) {
-	t.Parallel()
-
-	failure := func(port int) error {
-		return &url.Error{Op: "Get", URL: "https://host", Err: &net.OpError{
-			Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: port}, Addr: &net.TCPAddr{Port: 443}, Err: errInjected,
-		}}
-	}
-
-	first, second := steady(failure(4711)), steady(failure(4712))
-	if first.Error() != second.Error() || strings.Contains(first.Error(), "4711") || !errors.Is(first, errInjected) {
-		t.Errorf("one failure in two ways: %v, %v", first, second)
-	}
-
-	if err := steady(errInjected); !errors.Is(err, errInjected) {
-		t.Errorf("another error became %v", err)
-	}
-
-	if err := steady(nil); err != nil {
-		t.Errorf("no error became %v", err)
-	}
-}
-
 // TestReadAccess tells what is unknown from what is not there yet.
 func TestReadAccess(t *testing.T) {
 	t.Parallel()
@@ -248,7 +142,7 @@ func TestReadAccess(t *testing.T) {
 		w := newWorld(t, there()...)
 		w.probe = func(context.Context, *rest.Config) error { return x509.UnknownAuthorityError{} }
 
-		a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), workload{found: true, ready: true})
+		a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), controlPlaneFacts{found: true, ready: true})
 		if err != nil || a.kubeconfig != nil || a.published || a.err == nil || isUnusable(a.err) {
 			t.Errorf("what does not verify is no way in, and may be later: %+v, %v", a, err)
 		}
@@ -265,7 +159,7 @@ func TestReadAccess(t *testing.T) {
 			return ctx.Err()
 		}
 
-		if a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), workload{found: true, ready: true}); err != nil || a.kubeconfig == nil || a.published {
+		if a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), controlPlaneFacts{found: true, ready: true}); err != nil || a.kubeconfig == nil || a.published {
 			t.Fatalf("%+v, %v", a, err)
 		}
 
@@ -279,7 +173,7 @@ func TestReadAccess(t *testing.T) {
 		w := newWorld(t, there()...)
 		w.reads.fail(nth)
 
-		if a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), workload{found: true, ready: true}); !errors.Is(err, errInjected) {
+		if a, err := w.external(alice().Obj()).readAccess(t.Context(), alice().Obj(), controlPlaneFacts{found: true, ready: true}); !errors.Is(err, errInjected) {
 			t.Errorf("failed read %d, %s, became %+v and %v", nth, w.reads.failed, a, err)
 		}
 	}

@@ -20,9 +20,12 @@ import (
 
 // Reasons of events.
 const (
-	reasonUnlocked event.Reason = "UnlockedRelease"
-	reasonRepaired event.Reason = "RepairedRelease"
-	reasonStalled  event.Reason = "DeletionStalled"
+	reasonUnlocked   event.Reason = "UnlockedRelease"
+	reasonRepaired   event.Reason = "RepairedRelease"
+	reasonFailed     event.Reason = "Failed"
+	reasonStalled    event.Reason = "DeletionStalled"
+	reasonSkipped    event.Reason = "DeletionSkipped"
+	reasonUnreported event.Reason = "DeletionUnreported"
 )
 
 // Create makes the host namespace with its wall and starts the release.
@@ -39,9 +42,8 @@ func (e *external) Update(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 // act does what the facts that Observe saw call for, looks again and writes what
 // came of it into the status. It waits for nothing.
 func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
-	if stage, err := e.step(ctx, t, e.seen); err != nil {
-		e.reportFailure(t, stage, err)
-		return err
+	if failed := e.step(ctx, t, e.seen); len(failed) > 0 {
+		return e.reportFailures(t, failed)
 	}
 
 	f, err := e.gather(ctx, t)
@@ -56,32 +58,82 @@ func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
 	return nil
 }
 
-// step does everything that can be done now. With an error it says which stage
-// failed. The way into the tenant's API is kept whatever becomes of a change.
-func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
+// stageFailure is a stage that could not be brought further, and why.
+type stageFailure struct {
+	stage xpv2.ConditionType
+	err   error
+}
+
+// step does everything that can be done now, and returns what failed. One part
+// does not hold back another, and the way into the tenant's API is kept whatever
+// becomes of a change.
+func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []stageFailure {
 	if f.mustPublish() {
 		if err := e.publish(ctx, t, f.access.kubeconfig); err != nil {
-			return v1alpha1.TypeKubeconfigPublished, err
+			return []stageFailure{{v1alpha1.TypeKubeconfigPublished, err}}
 		}
 	}
 
-	if last, ok := e.failures.pausing(t, e.clock.Now()); ok {
-		return last.stage, last.err
+	var failed []stageFailure
+
+	try := func(p part, settled bool, fn func() (xpv2.ConditionType, error)) {
+		if stage, err := e.try(t, p, settled, fn); err != nil {
+			failed = append(failed, stageFailure{stage, err})
+		}
 	}
 
-	stage, err := e.change(ctx, t, f)
-	if isRace(err) {
+	try(partHost, f.hostSettled(), func() (xpv2.ConditionType, error) { return e.change(ctx, t, f) })
+
+	if f.access.kubeconfig == nil {
+		return failed
+	}
+
+	try(partQuota, f.quotaRight, func() (xpv2.ConditionType, error) {
+		return v1alpha1.TypeQuotaApplied, e.makeQuota(ctx, t, f.children)
+	})
+	try(partAdvisor, f.agentRight, func() (xpv2.ConditionType, error) {
+		return v1alpha1.TypeAdvisorReady, e.makeAgent(ctx, t, f.children)
+	})
+	try(partFlux, f.flux.settled(), func() (xpv2.ConditionType, error) {
+		return v1alpha1.TypeFluxReady, e.makeFlux(ctx, t, f.access.in, &f.flux)
+	})
+
+	return failed
+}
+
+// try one part, unless it is settled, or failed so lately that it is not its time.
+func (e *external) try(t *v1alpha1.Tenant, p part, settled bool, fn func() (xpv2.ConditionType, error)) (xpv2.ConditionType, error) {
+	if settled {
+		e.failures.forget(t, p)
 		return "", nil
 	}
 
-	if err != nil {
-		e.failures.add(t, stage, err, e.clock.Now())
-		return stage, err
+	if last, ok := e.pausing(t, p); ok {
+		return last.stage, last.err
 	}
 
-	e.failures.forget(t)
+	stage, err := fn()
 
-	return "", nil
+	switch {
+	case isRace(err):
+		return "", nil
+	case err == nil:
+		e.failures.forget(t, p)
+		return "", nil
+	}
+
+	e.failures.add(t, p, stage, err, e.clock.Now())
+
+	return stage, err
+}
+
+// pausing returns the failure that the part is not to be tried again for yet.
+func (e *external) pausing(t *v1alpha1.Tenant, p part) (failure, bool) {
+	if e.retry {
+		return failure{}, false
+	}
+
+	return e.failures.pausing(t, p, e.clock.Now())
 }
 
 // isRace says that something changed between the look and the act. The next pass
@@ -99,7 +151,7 @@ func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xp
 	}
 
 	if f.invalid == nil && !f.right {
-		if err := e.makeBoundary(ctx, t, f.desired.wall); err != nil {
+		if err := e.makeBoundary(ctx, t, f.wall); err != nil {
 			return v1alpha1.TypeBoundaryReady, err
 		}
 	}
@@ -187,29 +239,43 @@ func (e *external) checkNamespace(ctx context.Context, t *v1alpha1.Tenant) error
 	}
 }
 
-// reportFailure marks the stage that failed. A Tenant that works stays Ready
-// when only a change of it failed.
+// reportFailure marks the stage that failed.
 func (e *external) reportFailure(t *v1alpha1.Tenant, failed xpv2.ConditionType, err error) {
+	_ = e.reportFailures(t, []stageFailure{{failed, err}})
+}
+
+// reportFailures marks the stages that failed and returns all that went wrong. A
+// Tenant that works stays Ready when only a change of it failed.
+func (e *external) reportFailures(t *v1alpha1.Tenant, failed []stageFailure) error {
 	stages := e.seen.stages()
+	errs := make([]error, 0, len(failed))
 
-	for i, s := range stages {
-		if s.Type != failed {
-			continue
-		}
+	for _, f := range failed {
+		errs = append(errs, f.err)
 
-		reason := v1alpha1.ReasonFailed
-		if errors.Is(err, errConflict) {
-			reason = v1alpha1.ReasonConflict
-		}
-
-		if s.Status == corev1.ConditionTrue && e.seen.workload.ready {
-			stages[i] = pendingChange(failed, err.Error())
-		} else {
-			stages[i] = notDone(failed, reason, err.Error())
+		for i, s := range stages {
+			if s.Type == f.stage {
+				stages[i] = e.failedStage(s, f.err)
+			}
 		}
 	}
 
-	e.report(t, summarize(failureFirst(stages, failed)), stages)
+	e.report(t, summarize(failureFirst(stages, failed[0].stage)), stages)
+
+	return errors.Join(errs...)
+}
+
+func (e *external) failedStage(s xpv2.Condition, err error) xpv2.Condition {
+	switch {
+	case s.Status == corev1.ConditionTrue && e.seen.workload.ready:
+		return pendingChange(s.Type, err.Error())
+	case errors.Is(err, errConflict):
+		return notDone(s.Type, v1alpha1.ReasonConflict, err.Error())
+	case errors.Is(err, errUnknown):
+		return notDone(s.Type, v1alpha1.ReasonProgressing, err.Error())
+	default:
+		return notDone(s.Type, v1alpha1.ReasonFailed, err.Error())
+	}
 }
 
 // failureFirst puts the stage that failed before those that only wait for their

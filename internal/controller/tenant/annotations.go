@@ -47,7 +47,8 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 }
 
 // statusKeeper updates critical annotations and keeps the status that Create
-// has set, which the API server's answer would otherwise replace.
+// has set, which the API server's answer would otherwise replace. That a report was
+// accepted meanwhile is kept too.
 type statusKeeper struct{ inner criticalAnnotationUpdater }
 
 type criticalAnnotationUpdater interface {
@@ -63,7 +64,13 @@ func (k statusKeeper) UpdateCriticalAnnotations(ctx context.Context, o client.Ob
 
 	status := *t.Status.DeepCopy()
 	err := k.inner.UpdateCriticalAnnotations(ctx, t)
+	stored := t.Status
 	t.Status = status
+
+	if has, kept := stored.Report, status.Report; has != nil && kept != nil && has.ObservedAt.Equal(&kept.ObservedAt) {
+		t.Status.Report = has
+		t.SetConditions(stored.GetCondition(v1alpha1.TypeReported))
+	}
 
 	return err
 }

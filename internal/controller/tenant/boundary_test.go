@@ -66,7 +66,7 @@ func TestMakeBoundary(t *testing.T) {
 				return nil
 			}
 
-			err := w.external(tn).makeBoundary(t.Context(), tn, mustDesire(t, alice()).wall)
+			err := w.external(tn).makeBoundary(t.Context(), tn, wallOf(t, alice()))
 			if (err == nil) != (tc.errs == "") || !errors.Is(err, tc.is) || (err != nil && !strings.Contains(err.Error(), tc.errs)) {
 				t.Errorf("%s: got error %v", tc.reason, err)
 			}
@@ -88,7 +88,7 @@ func TestBoundaryIsStamped(t *testing.T) {
 	unstamped.Labels["keep"] = "me"
 
 	w, tn := newWorld(t, unstamped), alice().Obj()
-	wall := mustDesire(t, alice()).wall
+	wall := wallOf(t, alice())
 
 	if err := w.external(tn).makeBoundary(t.Context(), tn, wall); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestIsRight(t *testing.T) {
 			t.Parallel()
 
 			w, tn := newWorld(t), alice().Obj()
-			e, wall := w.external(tn), mustDesire(t, alice()).wall
+			e, wall := w.external(tn), wallOf(t, alice())
 
 			if err := e.makeBoundary(t.Context(), tn, wall); err != nil {
 				t.Fatal(err)

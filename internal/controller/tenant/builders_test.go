@@ -31,6 +31,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -41,7 +42,7 @@ const tenantNamespace = "kubeopera-system"
 // tenantBuilder builds Tenants.
 type tenantBuilder struct{ *v1alpha1.Tenant }
 
-// alice is the Tenant of the documentation.
+// alice is the Tenant of the documentation, without Flux.
 func alice() tenantBuilder {
 	cpu, memory := resource.MustParse("4"), resource.MustParse("8Gi")
 
@@ -59,6 +60,7 @@ func alice() tenantBuilder {
 			TenantName:   "alice-default",
 			CloudSpaceID: "7e9d3a1b-0000-4000-8000-000000000002",
 			Quota:        v1alpha1.QuotaSpec{CPU: &cpu, Memory: &memory},
+			Flux:         &v1alpha1.FluxSpec{Enabled: ptr.To(false)},
 		},
 		Status: v1alpha1.TenantStatus{Phase: v1alpha1.PhasePending},
 	}}
@@ -108,6 +110,22 @@ func (b tenantBuilder) Overrides(json string) tenantBuilder {
 	return b
 }
 
+// WithFlux has Flux installed, with these overrides of its values.
+func (b tenantBuilder) WithFlux(overrides string) tenantBuilder {
+	b.Spec.Flux = &v1alpha1.FluxSpec{}
+	if overrides != "" {
+		b.Spec.Flux.ValuesOverrides = &apiextensionsv1.JSON{Raw: []byte(overrides)}
+	}
+
+	return b
+}
+
+// Advisor has an App Advisor of that image.
+func (b tenantBuilder) Advisor(image string) tenantBuilder {
+	b.Spec.Advisor = &v1alpha1.AdvisorSpec{AdvisorSettings: v1alpha1.AdvisorSettings{Image: image}}
+	return b
+}
+
 func (b tenantBuilder) vcluster() *v1alpha1.VClusterSpec {
 	if b.Spec.VCluster == nil {
 		b.Spec.VCluster = &v1alpha1.VClusterSpec{}
@@ -118,6 +136,18 @@ func (b tenantBuilder) vcluster() *v1alpha1.VClusterSpec {
 
 func (b tenantBuilder) Phase(p v1alpha1.TenantPhase) tenantBuilder {
 	b.Status.Phase = p
+	return b
+}
+
+// Ready was Ready when it was last seen.
+func (b tenantBuilder) Ready() tenantBuilder {
+	b.SetConditions(xpv2.Available())
+	return b.Phase(v1alpha1.PhaseReady)
+}
+
+// Says has this message in its status.
+func (b tenantBuilder) Says(message string) tenantBuilder {
+	b.Status.Message = message
 	return b
 }
 
@@ -229,7 +259,7 @@ func releaseOf(t *v1alpha1.Tenant) releaseBuilder {
 
 	return releaseBuilder{&helm.Release{
 		Name: namesOf(t).release, Revision: 1, Status: helm.StatusDeployed, Updated: epoch,
-		ChartName: "vcluster", ChartVersion: d.chartVersion, Values: d.values, Manifest: manifest,
+		ChartName: "vcluster", ChartVersion: d.chartVersion, Values: d.values, Manifest: manifest, Ours: true,
 	}}
 }
 
@@ -244,6 +274,92 @@ func (b releaseBuilder) Updated(at time.Time) releaseBuilder {
 }
 
 func (b releaseBuilder) Obj() *helm.Release { return b.Release }
+
+// fluxManifest is that of the release of Flux, which needs what knownFlux says.
+const fluxManifest = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kustomize-controller}
+spec:
+  strategy: {type: Recreate}
+  template: {spec: {containers: [{name: manager, image: "flux/kustomize-controller:v1", resources: {
+    requests: {cpu: 500m, memory: 512Mi}, limits: {cpu: "1", memory: 1Gi}}}]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: source-controller}
+spec:
+  strategy: {type: Recreate}
+  template: {spec: {containers: [{name: manager, image: "flux/source-controller:v1", resources: {
+    requests: {cpu: 500m, memory: 512Mi}, limits: {cpu: "1", memory: 1Gi}}}]}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gitrepositories.source.toolkit.fluxcd.io}
+spec: {group: source.toolkit.fluxcd.io, names: {plural: gitrepositories}}
+`
+
+const fluxCRD = "gitrepositories.source.toolkit.fluxcd.io"
+
+// fluxBuilder builds Deployments of Flux as Helm makes them.
+type fluxBuilder struct{ *appsv1.Deployment }
+
+func fluxController(name string) fluxBuilder {
+	pod := map[string]string{"app": name}
+
+	return fluxBuilder{&appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: flux.Namespace, Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app.kubernetes.io/part-of": "flux"},
+			Annotations: map[string]string{"meta.helm.sh/release-name": flux.ReleaseName},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: pod},
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "flux/" + name + ":v1"}}}},
+		},
+	}}
+}
+
+func (b fluxBuilder) Ready() fluxBuilder {
+	b.Status = appsv1.DeploymentStatus{
+		Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1,
+		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+	}
+
+	return b
+}
+
+func (b fluxBuilder) Obj() *appsv1.Deployment { return b.Deployment }
+
+// fluxDefinition is the CRD of Flux as Helm makes it.
+func fluxDefinition(established bool) *apiextensionsv1.CustomResourceDefinition {
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+		Name: fluxCRD, UID: "uid-crd", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+	}}
+	if established {
+		crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
+			{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue},
+			{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue},
+		}
+	}
+
+	return crd
+}
+
+// agent is an AdvisorAgent that a person made for the Tenant of that name.
+func agent(name, tenant string) *v1alpha1.AdvisorAgent {
+	a := &v1alpha1.AdvisorAgent{ObjectMeta: metav1.ObjectMeta{Namespace: tenantNamespace, Name: name, UID: types.UID("uid-agent-" + name), Generation: 1}}
+	a.Spec.TenantRef.Name = tenant
+
+	return a
+}
+
+// tenantQuota is a TenantQuota that a person made for the Tenant of that name.
+func tenantQuota(name, tenant string) *v1alpha1.TenantQuota {
+	q := &v1alpha1.TenantQuota{ObjectMeta: metav1.ObjectMeta{Namespace: tenantNamespace, Name: name, UID: types.UID("uid-quota-" + name), Generation: 1}}
+	q.Spec.TenantRef.Name = tenant
+
+	return q
+}
 
 // pair is a certificate and its key, PEM.
 type pair struct{ cert, key []byte }
@@ -317,20 +433,29 @@ func oneChart(_ context.Context, version string) (*helm.Chart, error) {
 		return nil, fmt.Errorf("%w: no version %q", helm.ErrChartNotFound, version)
 	}
 
-	return loadChart(version)
+	return loadChart("vcluster", version)
 }
 
-func loadChart(version string) (*helm.Chart, error) {
+// oneFluxChart serves every version of flux2 but 2.18.9.
+func oneFluxChart(_ context.Context, version string) (*helm.Chart, error) {
+	if version == "2.18.9" {
+		return nil, fmt.Errorf("%w: no version %q", helm.ErrChartNotFound, version)
+	}
+
+	return loadChart("flux2", version)
+}
+
+func loadChart(name, version string) (*helm.Chart, error) {
 	var buf bytes.Buffer
 
 	z := gzip.NewWriter(&buf)
 	a := tar.NewWriter(z)
 
-	for name, body := range map[string]string{
-		"Chart.yaml":         "apiVersion: v2\nname: vcluster\nversion: " + version + "\n",
+	for file, body := range map[string]string{
+		"Chart.yaml":         "apiVersion: v2\nname: " + name + "\nversion: " + version + "\n",
 		"values.schema.json": `{"type": "object", "properties": {"refused": {"type": "null"}}}`,
 	} {
-		if err := a.WriteHeader(&tar.Header{Name: "vcluster/" + name, Mode: 0o600, Size: int64(len(body))}); err != nil {
+		if err := a.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o600, Size: int64(len(body))}); err != nil {
 			return nil, err
 		}
 

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
 
@@ -26,8 +27,27 @@ const defaultRepository = "oci://ghcr.io/loft-sh/charts/vcluster"
 type config struct {
 	name          string
 	credentials   v1alpha1.Credentials
-	chart         v1alpha1.ChartSource
+	chart         chartSource
+	fluxChart     chartSource
 	imageRegistry string
+}
+
+// chartSource is where a chart comes from.
+type chartSource struct {
+	v1alpha1.ChartSource
+
+	// of names the field of the provider configuration, for messages.
+	of string
+}
+
+// sourceOf is the source in the field of the configuration, by default that repository.
+func sourceOf(s *v1alpha1.ChartSource, repository, field, config string) chartSource {
+	out := chartSource{ChartSource: ptr.Deref(s, v1alpha1.ChartSource{}), of: field + " of " + config}
+	if out.Repository == "" {
+		out.Repository = repository
+	}
+
+	return out
 }
 
 // readConfig gets the provider configuration that the Tenant names.
@@ -49,7 +69,8 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 		return config{
 			name:          name,
 			credentials:   pc.Spec.Credentials,
-			chart:         ptr.Deref(pc.Spec.Chart, v1alpha1.ChartSource{}),
+			chart:         sourceOf(pc.Spec.Chart, defaultRepository, "chart", name),
+			fluxChart:     sourceOf(pc.Spec.FluxChart, flux.DefaultRepository, "fluxChart", name),
 			imageRegistry: pc.Spec.ImageRegistry,
 		}, nil
 	case v1alpha1.ProviderConfigGroupVersionKind.Kind:
@@ -70,6 +91,8 @@ func fromLocal(name string, pc *v1alpha1.ProviderConfig) config {
 	out := config{
 		name:          name,
 		credentials:   v1alpha1.Credentials{Source: pc.Spec.Credentials.Source},
+		chart:         sourceOf(local(pc.Spec.Chart, pc.GetNamespace()), defaultRepository, "chart", name),
+		fluxChart:     sourceOf(local(pc.Spec.FluxChart, pc.GetNamespace()), flux.DefaultRepository, "fluxChart", name),
 		imageRegistry: pc.Spec.ImageRegistry,
 	}
 
@@ -77,42 +100,44 @@ func fromLocal(name string, pc *v1alpha1.ProviderConfig) config {
 		out.credentials.SecretRef = r.ToSecretKeySelector(pc.GetNamespace())
 	}
 
-	if c := pc.Spec.Chart; c != nil {
-		out.chart.Chart = c.Chart
+	return out
+}
 
-		if c.PullSecretRef != nil {
-			out.chart.PullSecretRef = &xpv2.SecretReference{Namespace: pc.GetNamespace(), Name: c.PullSecretRef.Name}
-		}
+// local is the source with its Secret in the namespace.
+func local(s *v1alpha1.LocalChartSource, namespace string) *v1alpha1.ChartSource {
+	if s == nil {
+		return nil
+	}
+
+	out := &v1alpha1.ChartSource{Chart: s.Chart}
+	if s.PullSecretRef != nil {
+		out.PullSecretRef = &xpv2.SecretReference{Namespace: namespace, Name: s.PullSecretRef.Name}
 	}
 
 	return out
 }
 
-// chartRef says where that version of the vCluster chart is, and with which credentials.
-func (c config) chartRef(ctx context.Context, r client.Reader, version string) (helm.ChartRef, error) {
+// ref says where that version of the chart is, and with which credentials.
+func (s chartSource) ref(ctx context.Context, r client.Reader, version string) (helm.ChartRef, error) {
 	ref := helm.ChartRef{
-		Repository: defaultRepository,
+		Repository: s.Repository,
 		Version:    version,
-		CABundle:   c.chart.CABundle,
-		PlainHTTP:  c.chart.PlainHTTP,
+		CABundle:   s.CABundle,
+		PlainHTTP:  s.PlainHTTP,
 	}
 
-	if c.chart.Repository != "" {
-		ref.Repository = c.chart.Repository
-	}
-
-	if c.chart.PullSecretRef == nil {
+	if s.PullSecretRef == nil {
 		return ref, nil
 	}
 
 	var err error
 
 	ref.Credentials.DockerConfigJSON, err = secretKey(ctx, r, &xpv2.SecretKeySelector{
-		SecretReference: *c.chart.PullSecretRef,
+		SecretReference: *s.PullSecretRef,
 		Key:             corev1.DockerConfigJsonKey,
 	})
 	if err != nil {
-		return helm.ChartRef{}, fmt.Errorf("cannot use chart.pullSecretRef of %s: %w", c.name, err)
+		return helm.ChartRef{}, fmt.Errorf("cannot use pullSecretRef of %s: %w", s.of, err)
 	}
 
 	return ref, nil

@@ -45,10 +45,32 @@ func secretIn(namespace, name, key, value string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{key: []byte(value)}}
 }
 
+// sourceIn is the source in a field of a configuration "default" of that kind.
+func sourceIn(kind, field string, c v1alpha1.Chart, pullNamespace string) chartSource {
+	out := chartSource{ChartSource: v1alpha1.ChartSource{Chart: c}, of: field + " of " + kind + ` "default"`}
+	if pullNamespace != "" {
+		out.PullSecretRef = &xpv2.SecretReference{Namespace: pullNamespace, Name: "pull"}
+	}
+
+	return out
+}
+
+// bareConfig is what becomes of a configuration that says nothing but the source
+// of its credentials.
+func bareConfig(kind string) config {
+	return config{
+		name:        kind + ` "default"`,
+		credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceInjectedIdentity},
+		chart:       sourceIn(kind, "chart", v1alpha1.Chart{Repository: "oci://ghcr.io/loft-sh/charts/vcluster"}, ""),
+		fluxChart:   sourceIn(kind, "fluxChart", v1alpha1.Chart{Repository: "oci://ghcr.io/fluxcd-community/charts/flux2"}, ""),
+	}
+}
+
 func TestReadConfig(t *testing.T) {
 	t.Parallel()
 
 	chart := v1alpha1.Chart{Repository: "oci://r.example.org/vcluster", Version: "0.30.4", PlainHTTP: true, CABundle: []byte("ca")}
+	fluxChart := v1alpha1.Chart{Repository: "oci://f.example.org/flux2", Version: "2.17.0"}
 
 	cases := map[string]struct {
 		reason string
@@ -64,6 +86,7 @@ func TestReadConfig(t *testing.T) {
 					SecretReference: xpv2.SecretReference{Namespace: "anywhere", Name: "host"}, Key: "kubeconfig",
 				}}
 				s.Chart = &v1alpha1.ChartSource{Chart: chart, PullSecretRef: &xpv2.SecretReference{Namespace: "pulls", Name: "pull"}}
+				s.FluxChart = &v1alpha1.ChartSource{Chart: fluxChart, PullSecretRef: &xpv2.SecretReference{Namespace: "pulls", Name: "pull"}}
 				s.ImageRegistry = "i.example.org"
 			})},
 			want: config{
@@ -71,13 +94,14 @@ func TestReadConfig(t *testing.T) {
 				credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceSecret, SecretRef: &xpv2.SecretKeySelector{
 					SecretReference: xpv2.SecretReference{Namespace: "anywhere", Name: "host"}, Key: "kubeconfig",
 				}},
-				chart:         v1alpha1.ChartSource{Chart: chart, PullSecretRef: &xpv2.SecretReference{Namespace: "pulls", Name: "pull"}},
+				chart:         sourceIn("ClusterProviderConfig", "chart", chart, "pulls"),
+				fluxChart:     sourceIn("ClusterProviderConfig", "fluxChart", fluxChart, "pulls"),
 				imageRegistry: "i.example.org",
 			},
 		},
 		"ClusterBare": {
 			reason: "nothing but the source", tenant: alice(), kube: []client.Object{clusterConfig(nil)},
-			want: config{name: `ClusterProviderConfig "default"`, credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceInjectedIdentity}},
+			want: bareConfig("ClusterProviderConfig"),
 		},
 		"Local": {
 			reason: "Secrets of its own namespace only", tenant: alice().Config("ProviderConfig", "default"),
@@ -87,6 +111,7 @@ func TestReadConfig(t *testing.T) {
 						LocalSecretReference: xpv2.LocalSecretReference{Name: "host"}, Key: "kubeconfig",
 					}}
 					s.Chart = &v1alpha1.LocalChartSource{Chart: chart, PullSecretRef: &xpv2.LocalSecretReference{Name: "pull"}}
+					s.FluxChart = &v1alpha1.LocalChartSource{Chart: fluxChart, PullSecretRef: &xpv2.LocalSecretReference{Name: "pull"}}
 					s.ImageRegistry = "i.example.org"
 				}),
 			},
@@ -95,13 +120,14 @@ func TestReadConfig(t *testing.T) {
 				credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceSecret, SecretRef: &xpv2.SecretKeySelector{
 					SecretReference: xpv2.SecretReference{Namespace: tenantNamespace, Name: "host"}, Key: "kubeconfig",
 				}},
-				chart:         v1alpha1.ChartSource{Chart: chart, PullSecretRef: &xpv2.SecretReference{Namespace: tenantNamespace, Name: "pull"}},
+				chart:         sourceIn("ProviderConfig", "chart", chart, tenantNamespace),
+				fluxChart:     sourceIn("ProviderConfig", "fluxChart", fluxChart, tenantNamespace),
 				imageRegistry: "i.example.org",
 			},
 		},
 		"LocalBare": {
 			reason: "nothing but the source", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig(tenantNamespace, nil)},
-			want: config{name: `ProviderConfig "default"`, credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceInjectedIdentity}},
+			want: bareConfig("ProviderConfig"),
 		},
 		"Missing":      {reason: "the config is named", tenant: alice(), errs: []string{`ClusterProviderConfig "default"`, "providerConfigRef", "not found"}},
 		"LocalMissing": {reason: "one of another namespace is none", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig("other", nil)}, errs: []string{`ProviderConfig "default"`, "not found"}},
@@ -120,7 +146,7 @@ func TestReadConfig(t *testing.T) {
 			got, err := readConfig(t.Context(), newWorld(t, tc.kube...).kube, tc.tenant.Obj())
 			checkErrors(t, tc.reason, err, tc.errs)
 
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(config{})); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(config{}, chartSource{})); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -142,47 +168,45 @@ func checkErrors(t *testing.T, reason string, err error, says []string) {
 	}
 }
 
-func TestChartRef(t *testing.T) {
+func TestSourceRef(t *testing.T) {
 	t.Parallel()
 
-	pull := &xpv2.SecretReference{Namespace: tenantNamespace, Name: "pull"}
+	own := v1alpha1.Chart{Repository: "oci://r.example.org/vcluster", PlainHTTP: true, CABundle: []byte("ca"), Version: "0.20.0"}
+	bare := v1alpha1.Chart{Repository: "oci://r.example.org/x"}
 
 	cases := map[string]struct {
 		reason string
-		config config
+		source chartSource
 		kube   []client.Object
 		want   helm.ChartRef
 		errs   []string
 	}{
-		"Default": {reason: "the public chart", want: helm.ChartRef{Repository: "oci://ghcr.io/loft-sh/charts/vcluster", Version: "0.36.1"}},
 		"Own": {
-			reason: "a registry of one's own",
-			config: config{chart: v1alpha1.ChartSource{Chart: v1alpha1.Chart{Repository: "oci://r.example.org/vcluster", PlainHTTP: true, CABundle: []byte("ca"), Version: "0.20.0"}}},
-			want:   helm.ChartRef{Repository: "oci://r.example.org/vcluster", Version: "0.36.1", PlainHTTP: true, CABundle: []byte("ca")},
+			reason: "the version is the one that is asked for", source: sourceIn("ProviderConfig", "chart", own, ""),
+			want: helm.ChartRef{Repository: "oci://r.example.org/vcluster", Version: "0.36.1", PlainHTTP: true, CABundle: []byte("ca")},
 		},
 		"PullSecret": {
-			reason: "its credentials", config: config{chart: v1alpha1.ChartSource{PullSecretRef: pull}},
+			reason: "its credentials", source: sourceIn("ProviderConfig", "chart", bare, tenantNamespace),
 			kube: []client.Object{secretIn(tenantNamespace, "pull", ".dockerconfigjson", "{}")},
 			want: helm.ChartRef{
-				Repository: "oci://ghcr.io/loft-sh/charts/vcluster", Version: "0.36.1",
-				Credentials: helm.Credentials{DockerConfigJSON: []byte("{}")},
+				Repository: "oci://r.example.org/x", Version: "0.36.1", Credentials: helm.Credentials{DockerConfigJSON: []byte("{}")},
 			},
 		},
 		"NoSecret": {
-			reason: "a pull Secret that is missing is named", config: config{name: `ProviderConfig "x"`, chart: v1alpha1.ChartSource{PullSecretRef: pull}},
-			errs: []string{"chart.pullSecretRef", `ProviderConfig "x"`, `Secret "pull"`, tenantNamespace},
+			reason: "a pull Secret that is missing is named, and so is the field", source: sourceIn("ProviderConfig", "fluxChart", bare, tenantNamespace),
+			errs: []string{`pullSecretRef of fluxChart of ProviderConfig "default"`, `Secret "pull"`, tenantNamespace},
 		},
 		"NoKey": {
-			reason: "and so is its key", config: config{chart: v1alpha1.ChartSource{PullSecretRef: pull}},
+			reason: "and so is its key", source: sourceIn("ClusterProviderConfig", "chart", bare, tenantNamespace),
 			kube: []client.Object{secretIn(tenantNamespace, "pull", "password", "hush")},
-			errs: []string{"chart.pullSecretRef", `".dockerconfigjson"`},
+			errs: []string{"pullSecretRef of chart", `".dockerconfigjson"`},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := tc.config.chartRef(t.Context(), newWorld(t, tc.kube...).kube, "0.36.1")
+			got, err := tc.source.ref(t.Context(), newWorld(t, tc.kube...).kube, "0.36.1")
 			checkErrors(t, tc.reason, err, tc.errs)
 
 			if err != nil && strings.Contains(err.Error(), "hush") {

@@ -22,8 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
+	"github.com/kubeopera/provider-kubeopera/internal/quota"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // injectedKey stands for the cluster that the provider runs in.
@@ -33,19 +37,25 @@ const injectedKey = "injected"
 // without it.
 const downloadWait = 10 * time.Second
 
+// glance is how long a pass waits for a chart that it can do without.
+const glance = 50 * time.Millisecond
+
 var errNotTenant = errors.New("not a Tenant")
 
 // connector makes the external client of one Tenant for one pass.
 type connector struct {
 	kube     client.Client
+	kubeLive client.Reader
 	injected *rest.Config
 	hosts    *host.Pool
+	tenants  *tenantapi.Pool
 	charts   *helm.ChartCache
 	track    func(ctx context.Context, mg resource.ModernManaged) error
 	record   event.Recorder
 	clock    clock.PassiveClock
 	failures *failures
 	defaults defaults
+	reports  bool
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.Tenant] = &connector{}
@@ -53,21 +63,36 @@ var _ managed.TypedExternalConnector[*v1alpha1.Tenant] = &connector{}
 // external is the client of one Tenant for one pass. Create, Update and Delete
 // act on what Observe saw in the same pass.
 type external struct {
-	kube   client.Client // where Tenants live
-	cached client.Reader // the host, watched kinds only
-	live   client.Client // the host
-	helm   helm.Client
-	chart  func(ctx context.Context, version string) (*helm.Chart, error)
-	probe  func(ctx context.Context, cfg *rest.Config) error
-	record event.Recorder
-	clock  clock.PassiveClock
+	kube     client.Client // where Tenants live
+	kubeLive client.Reader // the same, past its cache
+	cached   client.Reader // the host, watched kinds only
+	live     client.Client // the host
+	helm     helm.Client
+	open     func(k *vcluster.Kubeconfig) (*wayIn, error)
+	record   event.Recorder
+	clock    clock.PassiveClock
+
+	chart     func(ctx context.Context, version string) (*helm.Chart, error)
+	fluxChart func(ctx context.Context, version string) (*helm.Chart, error)
+	// fluxNeeds is what Flux's pods need; an error says that it is not known yet.
+	fluxNeeds func(ctx context.Context, d desired) (quota.Allowance, error)
 
 	failures *failures
 	names    names
 	defaults defaults
 	before   v1alpha1.TenantStatus
-	seen     *facts
-	left     remains
+	// reports says that kubeopera-api is told.
+	reports bool
+	// retry says that a person asked for an attempt now.
+	retry bool
+
+	seen *facts
+	left remains
+	// identified says that the Tenant's names were found to be its own.
+	identified bool
+	// settled is the Tenant once its status was settled, at that version.
+	settled        *v1alpha1.Tenant
+	settledVersion string
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}
@@ -76,13 +101,16 @@ var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}
 func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.TypedExternalClient[*v1alpha1.Tenant], error) {
 	e := &external{
 		kube:     c.kube,
-		probe:    probeAPI,
+		kubeLive: c.kubeLive,
+		open:     c.opener(t),
 		record:   c.record,
 		clock:    c.clock,
 		failures: c.failures,
 		names:    namesOf(t),
 		defaults: c.defaults,
 		before:   *t.Status.DeepCopy(),
+		reports:  c.reports,
+		retry:    retryRequested(t),
 	}
 
 	if err := c.connect(ctx, t, e); err != nil {
@@ -99,8 +127,15 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 	return e, nil
 }
 
-// Disconnect does nothing: the host's clients serve other Tenants.
-func (e *external) Disconnect(context.Context) error { return nil }
+// Disconnect tells of what the pass changed, if that was stored. It closes nothing: the host's clients
+// serve other Tenants, and those inside the vCluster the next pass.
+func (e *external) Disconnect(context.Context) error {
+	if t := e.settled; t != nil && t.GetResourceVersion() != e.settledVersion {
+		e.tellTransitions(t)
+	}
+
+	return nil
+}
 
 func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external) error {
 	// The usage of a Tenant that is going cannot always be written: its
@@ -126,19 +161,45 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		e.defaults.chartVersion, e.defaults.chartVersionFrom = cfg.chart.Version, "chart.version of "+cfg.name
 	}
 
-	e.chart = func(ctx context.Context, version string) (*helm.Chart, error) {
-		ctx, cancel := context.WithTimeout(ctx, downloadWait)
+	if cfg.fluxChart.Version != "" {
+		e.defaults.fluxChartVersion = cfg.fluxChart.Version
+	}
+
+	e.chart = c.getter(cfg.chart, downloadWait)
+	e.fluxChart = c.getter(cfg.fluxChart, downloadWait)
+	e.fluxNeeds = c.fluxNeeds(cfg.fluxChart)
+
+	return nil
+}
+
+// getter fetches charts from there, and waits so long for a download.
+func (c *connector) getter(from chartSource, wait time.Duration) func(context.Context, string) (*helm.Chart, error) {
+	return func(ctx context.Context, version string) (*helm.Chart, error) {
+		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 
-		ref, err := cfg.chartRef(ctx, c.kube, version)
+		ref, err := from.ref(ctx, c.kube, version)
 		if err != nil {
 			return nil, err
 		}
 
 		return c.charts.Get(ctx, ref)
 	}
+}
 
-	return nil
+// fluxNeeds computes what Flux needs from its chart. It does not wait for one
+// that is not here yet.
+func (c *connector) fluxNeeds(from chartSource) func(context.Context, desired) (quota.Allowance, error) {
+	get := c.getter(from, glance)
+
+	return func(ctx context.Context, d desired) (quota.Allowance, error) {
+		chart, err := get(ctx, d.chartVersion)
+		if err != nil {
+			return quota.Allowance{}, err
+		}
+
+		return flux.Footprint(chart, d.values)
+	}
 }
 
 func (c *connector) host(ctx context.Context, cfg config) (*host.Host, error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
 // fakeHost is the API server of a cluster with these namespaces and nothing else,
@@ -144,7 +145,7 @@ func connectTo(w *world, own string) *connector {
 	})
 
 	return &connector{
-		kube: w.kube, injected: &rest.Config{Host: own}, hosts: pool,
+		kube: w.kube, kubeLive: w.kube, injected: &rest.Config{Host: own}, hosts: pool, tenants: tenantapi.NewPool(),
 		track:  func(context.Context, resource.ModernManaged) error { return nil },
 		record: w.events, clock: w.clock, failures: w.failures, defaults: w.defaults,
 	}
@@ -258,7 +259,7 @@ func TestConnectChart(t *testing.T) {
 		t.Fatalf("a pull Secret that nobody needs yet holds the Tenant back: %v", err)
 	}
 
-	if _, err := got.(*external).chart(t.Context(), "0.36.1"); err == nil || !strings.Contains(err.Error(), "chart.pullSecretRef") {
+	if _, err := got.(*external).chart(t.Context(), "0.36.1"); err == nil || !strings.Contains(err.Error(), "pullSecretRef of chart") {
 		t.Errorf("without its Secret: %v", err)
 	}
 
@@ -324,7 +325,7 @@ func TestCannotConnect(t *testing.T) {
 			errs: []string{"cannot track", errInjected.Error()}, phase: v1alpha1.PhaseFailed,
 		},
 		"ReadyStays": {
-			reason: "not to know is no change", tenant: alice().Phase(v1alpha1.PhaseReady), errs: []string{"providerConfigRef"}, phase: v1alpha1.PhaseReady,
+			reason: "not to know is no change", tenant: alice().Ready(), errs: []string{"providerConfigRef"}, phase: v1alpha1.PhaseReady,
 		},
 		"Deleting": {
 			reason: "nothing pretends to be deleted", tenant: alice().Deleted(epoch), kube: []client.Object{clusterConfig(fromSecret)}, track: errInjected,

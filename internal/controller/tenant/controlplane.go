@@ -6,18 +6,16 @@ package tenant
 import (
 	"context"
 	"fmt"
-	"sort"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+	"github.com/kubeopera/provider-kubeopera/internal/workload"
 )
 
-// workload is the StatefulSet or Deployment that runs a vCluster's control plane.
-type workload struct {
+// controlPlaneFacts are the StatefulSet or Deployment that runs a vCluster's control plane.
+type controlPlaneFacts struct {
 	found bool
 	kind  string
 	name  string
@@ -30,7 +28,7 @@ type workload struct {
 
 // readWorkload finds the control plane by its labels: the chart makes a
 // StatefulSet or a Deployment, depending on persistence.
-func (e *external) readWorkload(ctx context.Context) (workload, error) {
+func (e *external) readWorkload(ctx context.Context) (controlPlaneFacts, error) {
 	w, err := e.listWorkloads(ctx, e.cached)
 	if err == nil && !w.found {
 		w, err = e.listWorkloads(ctx, e.live)
@@ -40,12 +38,15 @@ func (e *external) readWorkload(ctx context.Context) (workload, error) {
 		return w, err
 	}
 
-	w.trouble, err = e.readTrouble(ctx, w)
+	w.trouble, err = workload.Trouble(ctx, e.live, w.kind, w.name, e.names.namespace, vcluster.ControlPlaneLabels(e.names.release))
+	if err != nil {
+		return w, fmt.Errorf("cannot find out on the host cluster why the control plane is not ready: %w", err)
+	}
 
-	return w, err
+	return w, nil
 }
 
-func (e *external) listWorkloads(ctx context.Context, from client.Reader) (workload, error) {
+func (e *external) listWorkloads(ctx context.Context, from client.Reader) (controlPlaneFacts, error) {
 	of := []client.ListOption{
 		client.InNamespace(e.names.namespace),
 		client.MatchingLabels(vcluster.ControlPlaneLabels(e.names.release)),
@@ -53,13 +54,13 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (workl
 
 	sets := &appsv1.StatefulSetList{}
 	if err := from.List(ctx, sets, of...); err != nil {
-		return workload{}, fmt.Errorf("cannot list StatefulSets on the host cluster: %w", err)
+		return controlPlaneFacts{}, fmt.Errorf("cannot list StatefulSets on the host cluster: %w", err)
 	}
 
 	for i := range sets.Items {
 		s := &sets.Items[i]
 		if s.GetName() == e.names.release {
-			return workload{
+			return controlPlaneFacts{
 				found:   true,
 				kind:    "StatefulSet",
 				name:    s.GetName(),
@@ -71,13 +72,13 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (workl
 
 	deployments := &appsv1.DeploymentList{}
 	if err := from.List(ctx, deployments, of...); err != nil {
-		return workload{}, fmt.Errorf("cannot list Deployments on the host cluster: %w", err)
+		return controlPlaneFacts{}, fmt.Errorf("cannot list Deployments on the host cluster: %w", err)
 	}
 
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
 		if d.GetName() == e.names.release {
-			return workload{
+			return controlPlaneFacts{
 				found:   true,
 				kind:    "Deployment",
 				name:    d.GetName(),
@@ -87,79 +88,5 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (workl
 		}
 	}
 
-	return workload{}, nil
-}
-
-// readTrouble asks the workload's pods, or the workload's own events when it
-// has no pods, why it is not ready.
-func (e *external) readTrouble(ctx context.Context, w workload) (string, error) {
-	pods := &corev1.PodList{}
-	if err := e.live.List(ctx, pods, client.InNamespace(e.names.namespace),
-		client.MatchingLabels(vcluster.ControlPlaneLabels(e.names.release))); err != nil {
-		return "", fmt.Errorf("cannot list the control plane's pods on the host cluster: %w", err)
-	}
-
-	if len(pods.Items) == 0 {
-		return e.readRefusal(ctx, w)
-	}
-
-	var words []string
-
-	for i := range pods.Items {
-		words = append(words, podTrouble(&pods.Items[i])...)
-	}
-
-	sort.Strings(words)
-
-	return strings.Join(words, "; "), nil
-}
-
-// readRefusal is the newest warning about the workload, such as a quota that
-// refuses its pods.
-func (e *external) readRefusal(ctx context.Context, w workload) (string, error) {
-	events := &corev1.EventList{}
-	if err := e.live.List(ctx, events, client.InNamespace(e.names.namespace), client.MatchingFields{
-		"involvedObject.kind": w.kind,
-		"involvedObject.name": w.name,
-		"type":                corev1.EventTypeWarning,
-	}); err != nil {
-		return "", fmt.Errorf("cannot list the control plane's events on the host cluster: %w", err)
-	}
-
-	var newest *corev1.Event
-
-	for i := range events.Items {
-		ev := &events.Items[i]
-		if newest == nil || newest.LastTimestamp.Before(&ev.LastTimestamp) {
-			newest = ev
-		}
-	}
-
-	if newest == nil {
-		return "", nil
-	}
-
-	return newest.Message, nil
-}
-
-// podTrouble lists what keeps a pod from being ready and will not pass by itself.
-func podTrouble(p *corev1.Pod) []string {
-	var out []string
-
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			out = append(out, fmt.Sprintf("pod %s: %s", p.GetName(), c.Message))
-		}
-	}
-
-	for _, s := range append(append([]corev1.ContainerStatus{}, p.Status.InitContainerStatuses...), p.Status.ContainerStatuses...) {
-		switch wait, last := s.State.Waiting, s.LastTerminationState.Terminated; {
-		case wait != nil && wait.Message != "" && last == nil:
-			out = append(out, fmt.Sprintf("pod %s, container %s: %s: %s", p.GetName(), s.Name, wait.Reason, wait.Message))
-		case last != nil && !s.Ready && last.ExitCode != 0:
-			out = append(out, fmt.Sprintf("pod %s, container %s ended with code %d (%s)", p.GetName(), s.Name, last.ExitCode, last.Reason))
-		}
-	}
-
-	return out
+	return controlPlaneFacts{}, nil
 }

@@ -25,7 +25,7 @@ const stalledAfter = 15 * time.Minute
 // observeDeletion says that the Tenant exists as long as anything is left of
 // it, or could not be looked at. The finalizer stays as long.
 func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalObservation, error) {
-	e.failures.forget(t)
+	e.failures.forget(t, parts...)
 
 	r, err := e.readRemains(ctx, t)
 	if err != nil {
@@ -39,11 +39,13 @@ func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (man
 	return managed.ExternalObservation{ResourceExists: !r.none(), ResourceUpToDate: true}, nil
 }
 
-// Delete takes the next step of the deletion, in a strict order: the release,
-// the namespace, what outlives the namespace, the published Secret. It goes on
-// to a step only when a read has shown that the one before is done.
+// Delete takes the next step of the deletion, in a strict order: what is inside the
+// vCluster, the release, the namespace, what outlives the namespace, the published
+// Secret. It goes on to a step only when a read has shown that the one before is
+// done, but for what is inside: that goes with the vCluster in any case, and is
+// skipped when it cannot be removed within its budget.
 func (e *external) Delete(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalDelete, error) {
-	err := e.removeNext(ctx, e.left)
+	err := e.removeNext(ctx, t, e.left)
 	if err != nil {
 		e.reportDeletion(t, err.Error())
 	}
@@ -51,11 +53,17 @@ func (e *external) Delete(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 	return managed.ExternalDelete{}, err
 }
 
-func (e *external) removeNext(ctx context.Context, r remains) error {
+func (e *external) removeNext(ctx context.Context, t *v1alpha1.Tenant, r remains) error {
+	if !r.inside.none() && !r.inside.skip {
+		return e.removeInside(ctx, r.inside)
+	}
+
 	if r.release != nil {
 		if err := e.removeRelease(ctx); err != nil {
 			return err
 		}
+
+		e.tellSkipped(t, r.inside)
 	}
 
 	if r.namespace != nil {
@@ -116,6 +124,7 @@ func (e *external) reportDeletion(t *v1alpha1.Tenant, message string) {
 
 	for _, ct := range []xpv2.ConditionType{
 		v1alpha1.TypeBoundaryReady, v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
+		v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
 	} {
 		stages = append(stages, notDone(ct, v1alpha1.ReasonRemoving, "the Tenant is being deleted"))
 	}

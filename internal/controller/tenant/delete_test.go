@@ -107,7 +107,8 @@ func TestDeletion(t *testing.T) {
 		says   string
 		errs   string
 	}{
-		{"the release first", func() {}, []string{uninstall}, "still there after it was uninstalled", "still there"},
+		{"what is inside first", func() {}, []string{deleteQuota}, "TenantQuota alice-default", ""},
+		{"then the release", func() {}, []string{uninstall}, "still there after it was uninstalled", "still there"},
 		{"the namespace only when the release is gone", func() { w.helm.stuck = false }, []string{uninstall, deleteNamespace}, "release", ""},
 		{"which is asked for once, and waited for", func() {}, nil, `waiting for namespace "vcluster-alice-default", which is being deleted`, ""},
 		{"it is still there", func() {}, nil, "vcluster-alice-default", ""},
@@ -170,15 +171,15 @@ func TestDeletion(t *testing.T) {
 func TestDeletionConverges(t *testing.T) {
 	t.Parallel()
 
-	// The uninstall is one more, which can only be killed after it here.
-	const deletions = 6
+	// The two uninstalls are more, which can only be killed after them here.
+	const deletions = 8
 
-	for name, most := range map[string]int{"Before": deletions, "After": deletions + 1} {
+	for name, most := range map[string]int{"Before": deletions, "After": deletions + 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			for nth := 1; nth <= most; nth++ {
-				w, tn := newWorld(t), alice().Obj()
+				w, tn := newWorld(t), alice().WithFlux("").Advisor("advisor:v1").Obj()
 				w.arrive(tn)
 
 				ours, _ := clusterScoped(namesOf(tn))
@@ -206,7 +207,7 @@ func TestDeletionConverges(t *testing.T) {
 
 				kills, exists := 0, true
 
-				for pass := 0; exists && pass < 10; pass++ {
+				for pass := 0; exists && pass < 12; pass++ {
 					o, err := w.pass(tn)
 					if errors.Is(err, errInjected) {
 						kills++
@@ -221,7 +222,8 @@ func TestDeletionConverges(t *testing.T) {
 					t.Errorf("write %d: killed %d times, still there: %t: %s", nth, kills, exists, tn.Status.Message)
 				}
 
-				if w.helm.release != nil || has[*corev1.Namespace](w, w.host, "", "vcluster-alice-default") ||
+				if w.helm.release != nil || w.flux.release != nil || has[*v1alpha1.AdvisorAgent](w, w.kube, tenantNamespace, tn.GetName()) ||
+					has[*v1alpha1.TenantQuota](w, w.kube, tenantNamespace, tn.GetName()) || has[*corev1.Namespace](w, w.host, "", "vcluster-alice-default") ||
 					has[*rbacv1.ClusterRole](w, w.host, "", roleName) || has[*rbacv1.ClusterRoleBinding](w, w.host, "", roleName) ||
 					has[*schedulingv1.PriorityClass](w, w.host, "", "synced") ||
 					has[*storagev1.StorageClass](w, w.host, "", "synced") || has[*corev1.Secret](w, w.kube, tenantNamespace, publishedName) {
@@ -260,7 +262,7 @@ func TestEachRemainCounts(t *testing.T) {
 		r.secret = secret
 		w := newWorld(t, secret.DeepCopy())
 
-		if err := w.external(alice().Obj()).removeNext(t.Context(), r); err != nil {
+		if err := w.external(alice().Obj()).removeNext(t.Context(), alice().Obj(), r); err != nil {
 			t.Fatal(err)
 		}
 
@@ -303,7 +305,7 @@ func TestDeletionOfNothing(t *testing.T) {
 	t.Parallel()
 
 	w, tn := newWorld(t), alice().Deleted(epoch).Obj()
-	w.failures.add(tn, v1alpha1.TypeReleaseDeployed, errInjected, epoch)
+	w.failures.add(tn, partHost, v1alpha1.TypeReleaseDeployed, errInjected, epoch)
 
 	if o := w.mustPass(tn); o.ResourceExists || len(w.journal.take()) > 0 {
 		t.Errorf("exists %t: %s", o.ResourceExists, tn.Status.Message)
@@ -321,6 +323,7 @@ func TestUninstallFails(t *testing.T) {
 
 	w, tn := newWorld(t), alice().Obj()
 	w.arrive(tn)
+	w.remove(w.kube, read[*v1alpha1.TenantQuota](w, w.kube, tenantNamespace, tn.GetName()))
 	w.helm.uninstallErr = errInjected
 
 	tn.SetDeletionTimestamp(&metav1.Time{Time: epoch})
@@ -375,7 +378,7 @@ func TestStalled(t *testing.T) {
 		}
 
 		c := tn.GetCondition(v1alpha1.TypeStalled)
-		if (c.Status == corev1.ConditionTrue) != s.stalled || len(w.events.events) != s.events {
+		if (c.Status == corev1.ConditionTrue) != s.stalled || w.events.count(reasonStalled) != s.events {
 			t.Errorf("at %s: stalled %s, events %v", s.at, c.Status, w.events.events)
 		}
 
@@ -384,7 +387,7 @@ func TestStalled(t *testing.T) {
 		}
 	}
 
-	if e := w.events.events[0]; e.Reason != reasonStalled || e.Type != event.TypeWarning || !strings.Contains(e.Message, "15m") {
+	if e := w.events.of(reasonStalled); e.Type != event.TypeWarning || !strings.Contains(e.Message, "15m") {
 		t.Errorf("event %+v", e)
 	}
 
@@ -413,8 +416,8 @@ func TestStalledOnce(t *testing.T) {
 		}
 	}
 
-	if got := w.events.reasons(); len(got) != 1 {
-		t.Errorf("events %v, want one", got)
+	if got := w.events.count(reasonStalled); got != 1 {
+		t.Errorf("%d events, want one: %v", got, w.events.reasons())
 	}
 
 	if c := tn.GetCondition(v1alpha1.TypeStalled); !strings.Contains(c.Message, errInjected.Error()) {

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -20,23 +20,26 @@ type defaults struct {
 	chartVersion string
 	// chartVersionFrom says where chartVersion was set, for messages.
 	chartVersionFrom string
+	fluxChartVersion string
+	advisorImage     string
 	environment      string
 	imageRegistry    string
 }
 
-// desired is what the host should hold for a Tenant.
+// desired is a release as it should be.
 type desired struct {
 	chartVersion string
 	values       map[string]any
-	wall         corev1.ResourceQuotaSpec
+	// allowance is what its pods need in the host namespace.
+	allowance quota.Allowance
 }
 
-// desire computes what the host should hold for t. An error names the field of
-// the Tenant that has to change.
+// desire computes what the release of t's vCluster should be. An error names the
+// field of the Tenant that has to change.
 func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 	v := ptr.Deref(t.Spec.VCluster, v1alpha1.VClusterSpec{})
 
-	overrides, err := overridesOf(v)
+	overrides, err := overridesOf("vcluster.valuesOverrides", v.ValuesOverrides)
 	if err != nil {
 		return desired{}, err
 	}
@@ -67,24 +70,22 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 		return desired{}, fmt.Errorf("cannot make the values of the vCluster chart: %w", err)
 	}
 
-	allowance, err := quota.AllowanceFor(out.values)
+	out.allowance, err = quota.AllowanceFor(out.values)
 	if err != nil {
 		return desired{}, fmt.Errorf("cannot use vcluster.valuesOverrides: %w", err)
 	}
 
-	out.wall = quota.Wall(t.Spec.Quota, allowance)
-
 	return out, nil
 }
 
-func overridesOf(v v1alpha1.VClusterSpec) (map[string]any, error) {
-	if v.ValuesOverrides == nil || len(v.ValuesOverrides.Raw) == 0 {
+func overridesOf(field string, raw *apiextensionsv1.JSON) (map[string]any, error) {
+	if raw == nil || len(raw.Raw) == 0 {
 		return nil, nil
 	}
 
 	var out map[string]any
-	if err := json.Unmarshal(v.ValuesOverrides.Raw, &out); err != nil {
-		return nil, fmt.Errorf("cannot read vcluster.valuesOverrides as an object: %w", err)
+	if err := json.Unmarshal(raw.Raw, &out); err != nil {
+		return nil, fmt.Errorf("cannot read %s as an object: %w", field, err)
 	}
 
 	return out, nil

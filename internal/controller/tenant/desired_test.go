@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/quota"
 )
 
 func mustDesire(t *testing.T, b tenantBuilder) desired {
@@ -24,6 +25,13 @@ func mustDesire(t *testing.T, b tenantBuilder) desired {
 	}
 
 	return d
+}
+
+// wallOf is the wall of the vCluster alone.
+func wallOf(t *testing.T, b tenantBuilder) corev1.ResourceQuotaSpec {
+	t.Helper()
+
+	return quota.Wall(b.Spec.Quota, mustDesire(t, b).allowance)
 }
 
 func TestDesire(t *testing.T) {
@@ -121,7 +129,7 @@ func TestDesireIsStable(t *testing.T) {
 	}
 
 	// 4 of the quota, 2 of the control plane, 1 of CoreDNS.
-	if got, want := first.wall.Hard[corev1.ResourceLimitsCPU], resource.MustParse("7"); got.Cmp(want) != 0 {
+	if got, want := wallOf(t, alice()).Hard[corev1.ResourceLimitsCPU], resource.MustParse("7"); got.Cmp(want) != 0 {
 		t.Errorf("limits.cpu of the wall is %s, want %s", got.String(), want.String())
 	}
 }

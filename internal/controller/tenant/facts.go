@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
@@ -30,12 +31,19 @@ type facts struct {
 	desired desired
 	// invalid says why the spec cannot become a release.
 	invalid error
+	// wall is what the ResourceQuota of the host namespace should say.
+	wall corev1.ResourceQuotaSpec
 
 	release  *helm.Release
 	state    releaseState
 	reason   string
-	workload workload
+	workload controlPlaneFacts
 	access   access
+
+	flux     fluxFacts
+	children children
+	// agentRight and quotaRight say that nothing of the Tenant's own must change.
+	agentRight, quotaRight bool
 }
 
 // gather finds out all that there is to know. An error means that something is
@@ -52,15 +60,35 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 		return nil, err
 	}
 
+	e.identified = true
 	f.desired, f.invalid = desire(t, e.defaults)
-	f.right = f.invalid == nil && e.isRight(t, f.boundary, f.desired.wall)
+	f.flux = wantFlux(t, e.defaults)
+
+	if f.children, err = e.readChildren(ctx, t); err != nil {
+		return nil, err
+	}
+
+	f.agentRight, f.quotaRight = e.agentRight(t, f.children), e.quotaRight(t, f.children)
 
 	if f.boundary.namespace == nil {
 		f.state, f.reason = classify(nil, f.desired, "", e.clock.Now())
-		return f, nil
+	} else if err := e.gatherInstalled(ctx, t, f); err != nil {
+		return nil, err
 	}
 
-	return f, e.gatherRelease(ctx, t, f)
+	f.wall = e.wantWall(ctx, t, f)
+	f.right = f.invalid == nil && e.isRight(t, f.boundary, f.wall)
+
+	return f, nil
+}
+
+// gatherInstalled finds out what is on the host and inside the vCluster.
+func (e *external) gatherInstalled(ctx context.Context, t *v1alpha1.Tenant, f *facts) error {
+	if err := e.gatherRelease(ctx, t, f); err != nil {
+		return err
+	}
+
+	return e.gatherFlux(ctx, f)
 }
 
 // gatherRelease finds out what Helm has installed and what works of it.
@@ -108,7 +136,18 @@ func (f *facts) settled() bool {
 		return true
 	}
 
-	return f.right && (f.state == releaseInSync || f.state == releaseLocked) && !f.mustPublish()
+	return f.hostSettled() && !f.mustPublish() && f.insideSettled()
+}
+
+// hostSettled says so of the boundary and the vCluster's release.
+func (f *facts) hostSettled() bool {
+	return f.right && (f.state == releaseInSync || f.state == releaseLocked)
+}
+
+// insideSettled says so of what runs inside the vCluster, into which there may be
+// no way yet.
+func (f *facts) insideSettled() bool {
+	return f.access.kubeconfig == nil || (f.flux.settled() && f.agentRight && f.quotaRight)
 }
 
 func (f *facts) mustPublish() bool {
@@ -117,7 +156,10 @@ func (f *facts) mustPublish() bool {
 
 // stages turns facts into conditions, in the order of the stages.
 func (f *facts) stages() []xpv2.Condition {
-	return []xpv2.Condition{f.boundaryStage(), f.releaseStage(), f.apiStage(), f.kubeconfigStage()}
+	return []xpv2.Condition{
+		f.boundaryStage(), f.releaseStage(), f.apiStage(), f.kubeconfigStage(),
+		f.flux.stage(), f.quotaStage(), f.advisorStage(),
+	}
 }
 
 func (f *facts) boundaryStage() xpv2.Condition {

@@ -31,16 +31,25 @@ func readyFacts(t *testing.T) *facts {
 	return &facts{
 		release:  &helm.Release{Revision: 1},
 		boundary: boundary{namespace: namespaceOf(alice().Obj()).Obj(), quota: &corev1.ResourceQuota{}, limits: &corev1.LimitRange{}},
-		right:    true, state: releaseInSync, workload: workload{found: true, ready: true},
-		access: access{kubeconfig: k, published: true},
+		right:    true, state: releaseInSync, workload: controlPlaneFacts{found: true, ready: true},
+		access: access{kubeconfig: k, published: true}, quotaRight: true, agentRight: true,
+		children: children{noAgent: "no image", quota: readyQuota()},
 	}
+}
+
+// readyQuota is a TenantQuota that says that it is ready.
+func readyQuota() *v1alpha1.TenantQuota {
+	q := tenantQuota("alice-default", "alice-default")
+	q.SetConditions(xpv2.Available().WithObservedGeneration(q.GetGeneration()))
+
+	return q
 }
 
 func TestFacts(t *testing.T) {
 	t.Parallel()
 
 	type want struct {
-		// reasons of the four stages, in their order.
+		// reasons of the stages on the host, in their order.
 		reasons     [4]xpv2.ConditionReason
 		settled     bool
 		mustPublish bool
@@ -63,7 +72,7 @@ func TestFacts(t *testing.T) {
 	}{
 		"Ready": {
 			"nothing lacks", func(*facts) {},
-			want{[4]xpv2.ConditionReason{ok, ok, ok, ok}, true, false, v1alpha1.PhaseReady, messageReady},
+			want{[4]xpv2.ConditionReason{ok, ok, ok, ok}, true, false, v1alpha1.PhaseReady, "vCluster ready"},
 		},
 		"Nothing": {
 			"nothing was made", func(f *facts) { *f = facts{state: releaseAbsent} },
@@ -79,7 +88,7 @@ func TestFacts(t *testing.T) {
 			"someone deletes the namespace; there is nothing to do but to wait",
 			func(f *facts) {
 				f.boundary.namespace, f.boundary.limits, f.right = namespaceOf(alice().Obj()).Going(epoch).Obj(), nil, false
-				f.state, f.reason, f.workload, f.access = releaseDrifted, "no control plane", workload{}, access{err: errNotReady}
+				f.state, f.reason, f.workload, f.access = releaseDrifted, "no control plane", controlPlaneFacts{}, access{err: errNotReady}
 			},
 			want{[4]xpv2.ConditionReason{works, works, works, wait}, true, false, v1alpha1.PhaseProvisioning, "someone deleted namespace"},
 		},
@@ -111,14 +120,14 @@ func TestFacts(t *testing.T) {
 		"Drifted": {
 			"a workload that is gone is repaired",
 			func(f *facts) {
-				f.state, f.reason, f.workload, f.access = releaseDrifted, "no control plane", workload{}, access{err: errNotReady}
+				f.state, f.reason, f.workload, f.access = releaseDrifted, "no control plane", controlPlaneFacts{}, access{err: errNotReady}
 			},
 			want{[4]xpv2.ConditionReason{ok, works, works, wait}, false, false, v1alpha1.PhaseProvisioning, "no control plane"},
 		},
 		"Failed": {
 			"a failed revision of which nothing runs",
 			func(f *facts) {
-				f.state, f.reason, f.workload, f.access = releaseFailed, "hook failed", workload{}, access{err: errNotReady}
+				f.state, f.reason, f.workload, f.access = releaseFailed, "hook failed", controlPlaneFacts{}, access{err: errNotReady}
 			},
 			want{[4]xpv2.ConditionReason{ok, fails, works, wait}, false, false, v1alpha1.PhaseFailed, "hook failed"},
 		},
@@ -137,7 +146,7 @@ func TestFacts(t *testing.T) {
 		"InvalidNotRunning": {
 			"and is Failed when nothing runs",
 			func(f *facts) {
-				f.state, f.reason, f.invalid, f.workload, f.access = releaseInvalid, "bad field", errInjected, workload{}, access{err: errNotReady}
+				f.state, f.reason, f.invalid, f.workload, f.access = releaseInvalid, "bad field", errInjected, controlPlaneFacts{}, access{err: errNotReady}
 			},
 			want{[4]xpv2.ConditionReason{ok, fails, works, wait}, false, false, v1alpha1.PhaseFailed, "bad field"},
 		},
@@ -155,7 +164,7 @@ func TestFacts(t *testing.T) {
 		},
 		"Trouble": {
 			"the host's own words", func(f *facts) {
-				f.workload, f.access = workload{found: true, trouble: "exceeded quota"}, access{err: errNotReady}
+				f.workload, f.access = controlPlaneFacts{found: true, trouble: "exceeded quota"}, access{err: errNotReady}
 			},
 			want{[4]xpv2.ConditionReason{ok, ok, works, wait}, true, false, v1alpha1.PhaseProvisioning, "exceeded quota"},
 		},
@@ -195,7 +204,9 @@ func TestFacts(t *testing.T) {
 			got := want{settled: f.settled(), mustPublish: f.mustPublish(), phase: s.phase, says: tc.want.says}
 
 			for i, c := range stages {
-				got.reasons[i] = c.Reason
+				if i < len(got.reasons) {
+					got.reasons[i] = c.Reason
+				}
 
 				if c.Type != stageTypes[i] {
 					t.Errorf("%s: stage %d is %s, want %s", tc.reason, i, c.Type, stageTypes[i])
@@ -212,6 +223,33 @@ func TestFacts(t *testing.T) {
 
 			checkSummary(t, stages, s)
 		})
+	}
+}
+
+// TestSettled holds that what is inside counts only where there is a way in, and
+// nothing while the namespace goes.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		change func(*facts)
+		want   bool
+	}{
+		"Ready":   {"nothing is to be done", func(*facts) {}, true},
+		"Flux":    {"Flux is to be installed", func(f *facts) { f.flux = fluxFacts{wanted: true, seen: true, state: releaseAbsent} }, false},
+		"Agent":   {"the AdvisorAgent is to change", func(f *facts) { f.agentRight = false }, false},
+		"Quota":   {"the TenantQuota is to change", func(f *facts) { f.quotaRight = false }, false},
+		"NoWayIn": {"without a way in none of it can be", func(f *facts) { f.agentRight, f.quotaRight, f.access.kubeconfig = false, false, nil }, true},
+		"Going":   {"while the namespace goes nothing is", func(f *facts) { f.agentRight, f.boundary.namespace = false, namespaceOf(alice().Obj()).Going(epoch).Obj() }, true},
+	}
+	for name, tc := range cases {
+		f := readyFacts(t)
+		tc.change(f)
+
+		if got := f.settled(); got != tc.want {
+			t.Errorf("%s: %s: got %t, want %t", name, tc.reason, got, tc.want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -98,6 +99,13 @@ func (j *journal) clear() {
 	j.done = nil
 }
 
+func (j *journal) set(done []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.done = done
+}
+
 // take returns the journal and clears it.
 func (j *journal) take() []string {
 	j.mu.Lock()
@@ -109,16 +117,18 @@ func (j *journal) take() []string {
 	return out
 }
 
-// reads counts all reads of a pass and fails one of them.
+// reads counts all reads of a pass and fails one of them, or those of one thing.
 type reads struct {
 	count  int
 	failAt int
 	failed string
+	// failOn fails each read of that, until it is something else.
+	failOn string
 }
 
 func (r *reads) next(what string) error {
 	r.count++
-	if r.count != r.failAt {
+	if r.count != r.failAt && what != r.failOn {
 		return nil
 	}
 
@@ -137,6 +147,9 @@ type fakeHelm struct {
 	clock   *clocktesting.FakePassiveClock
 
 	release *helm.Release
+	// namespace and manifest of what is written, and what writing it makes.
+	namespace, manifest string
+	make                func()
 	// Errors of the actions, if any.
 	installErr, upgradeErr, unlockErr, uninstallErr error
 	// stuck keeps a release that is uninstalled.
@@ -206,9 +219,10 @@ func (h *fakeHelm) write(name string, revision int, c *helm.Chart, v map[string]
 	}
 
 	h.release = &helm.Release{
-		Name: name, Revision: revision, Status: helm.StatusDeployed, Updated: h.clock.Now(),
-		ChartName: c.Name(), ChartVersion: c.Version(), Values: v, Manifest: manifest,
+		Name: name, Namespace: h.namespace, Revision: revision, Status: helm.StatusDeployed, Updated: h.clock.Now(),
+		ChartName: c.Name(), ChartVersion: c.Version(), Values: v, Manifest: h.manifest, Ours: true,
 	}
+	h.make()
 
 	if err != nil {
 		h.release.Status, h.release.Description = helm.StatusFailed, err.Error()
@@ -231,4 +245,33 @@ func (r *recorder) reasons() []event.Reason {
 	}
 
 	return out
+}
+
+// has says whether there was an event with one of the reasons.
+func (r *recorder) has(reasons ...event.Reason) bool {
+	return slices.ContainsFunc(r.events, func(e event.Event) bool { return slices.Contains(reasons, e.Reason) })
+}
+
+// count of the events with that reason.
+func (r *recorder) count(reason event.Reason) int {
+	n := 0
+
+	for _, e := range r.events {
+		if e.Reason == reason {
+			n++
+		}
+	}
+
+	return n
+}
+
+// of is the first event with that reason, empty when there is none.
+func (r *recorder) of(reason event.Reason) event.Event {
+	for _, e := range r.events {
+		if e.Reason == reason {
+			return e
+		}
+	}
+
+	return event.Event{}
 }

@@ -6,10 +6,14 @@ package tenant
 import (
 	"context"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // finalizer takes the finalizer off the Tenant as it is now. The last thing that
@@ -18,11 +22,21 @@ import (
 type finalizer struct {
 	resource.Finalizer
 
-	live client.Reader
+	live   client.Reader
+	record event.Recorder
+	clock  clock.PassiveClock
+	// keep is nil when nothing is reported.
+	keep keeper
 }
 
 // RemoveFinalizer reads the Tenant anew when it has changed meanwhile.
 func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error {
+	if t, ok := o.(*v1alpha1.Tenant); ok {
+		if err := f.keepLast(ctx, t); err != nil {
+			return err
+		}
+	}
+
 	uid := o.GetUID()
 
 	return retry.OnError(retry.DefaultRetry, kerrors.IsConflict, func() error {

@@ -18,8 +18,9 @@ import (
 // errConflict says that a name or id is someone else's. Nothing of theirs is touched.
 var errConflict = errors.New("conflict")
 
-// indexCloudSpaceID finds the Tenants of all namespaces by their cloudSpaceID.
-const indexCloudSpaceID = "spec.cloudSpaceID"
+// IndexCloudSpaceID is the field by which the cache finds the Tenants of all
+// namespaces by their cloudSpaceID. Setup adds it.
+const IndexCloudSpaceID = "spec.cloudSpaceID"
 
 func cloudSpaceIDOf(o client.Object) []string {
 	t, ok := o.(*v1alpha1.Tenant)
@@ -95,7 +96,7 @@ func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *co
 // checkNewcomers refuses the younger of two Tenants of which neither has a namespace yet.
 func (e *external) checkNewcomers(ctx context.Context, t *v1alpha1.Tenant) error {
 	same := &v1alpha1.TenantList{}
-	if err := e.kube.List(ctx, same, client.MatchingFields{indexCloudSpaceID: t.Spec.CloudSpaceID}); err != nil {
+	if err := e.kube.List(ctx, same, client.MatchingFields{IndexCloudSpaceID: t.Spec.CloudSpaceID}); err != nil {
 		return fmt.Errorf("cannot list the Tenants of cloudSpaceID %q: %w", t.Spec.CloudSpaceID, err)
 	}
 

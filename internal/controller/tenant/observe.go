@@ -10,6 +10,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -29,7 +30,7 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 
 	e.seen = f
 	if f.settled() {
-		e.failures.forget(t)
+		e.failures.forget(t, parts...)
 	}
 
 	// Nothing is there, and there is no point in trying to create it. Said from
@@ -57,13 +58,18 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 
 // cannotCreate says why nothing can be made for the Tenant, and in which stage.
 func (e *external) cannotCreate(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
-	if last, ok := e.failures.pausing(t, e.clock.Now()); ok {
+	if last, ok := e.pausing(t, partHost); ok {
 		return last.stage, last.err
 	}
 
 	_, err := e.prepare(ctx, f)
 
 	return v1alpha1.TypeReleaseDeployed, err
+}
+
+// wasReady says that the pass before left the Tenant Ready.
+func (e *external) wasReady() bool {
+	return e.before.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
 }
 
 // reportFacts settles the status on what was seen.
@@ -86,6 +92,8 @@ func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition
 		t.Status.KubeconfigSecret = e.names.secret
 	}
 
+	t.Status.Quota = quotaStatus(t, e.seen.boundary.quota)
+
 	e.settle(t, s, stages...)
 }
 
@@ -95,8 +103,8 @@ func (e *external) reportUnknown(t *v1alpha1.Tenant, err error) {
 	reason := v1alpha1.ReasonFailed
 	if errors.Is(err, errConflict) {
 		reason = v1alpha1.ReasonConflict
-	} else if t.Status.Phase == v1alpha1.PhaseReady {
-		e.settle(t, summarizeUnknown(err.Error()))
+	} else if e.wasReady() {
+		e.settle(t, summarizeUnknown(e.before.Conditions, err.Error()))
 		return
 	}
 

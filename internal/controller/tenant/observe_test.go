@@ -46,10 +46,10 @@ func TestFromPendingToReady(t *testing.T) {
 			w.add(controlPlane(n).Ready().Obj())
 		}, v1alpha1.PhaseProvisioning, "has not exported", nil},
 		{
-			"the export is published", func() { w.add(exported(n, kubeconfig("admin"))) }, v1alpha1.PhaseReady, messageReady,
-			[]string{"kube create Secret " + publishedName},
+			"the export is published", func() { w.add(exported(n, kubeconfig("admin"))) }, v1alpha1.PhaseReady, "vCluster ready",
+			[]string{"kube create Secret " + publishedName, "kube create TenantQuota alice-default"},
 		},
-		{"nothing is left to do", func() {}, v1alpha1.PhaseReady, messageReady, nil},
+		{"nothing is left to do", func() {}, v1alpha1.PhaseReady, "vCluster ready", nil},
 	}
 
 	for _, s := range steps {
@@ -73,36 +73,45 @@ func TestFromPendingToReady(t *testing.T) {
 }
 
 // TestReadyIsLeftAlone holds that the pass of a Ready, unchanged Tenant writes
-// nothing and asks Helm for nothing but the release.
+// nothing and asks Helm for nothing but its releases.
 func TestReadyIsLeftAlone(t *testing.T) {
 	t.Parallel()
 
-	w, tn := newWorld(t), alice().Obj()
-	w.arrive(tn)
-	w.mustPass(tn)
-	w.journal.clear()
-	w.chart = nil // A chart that is asked for panics.
+	for name, tn := range map[string]*v1alpha1.Tenant{
+		"Bare": alice().Obj(), "Whole": alice().WithFlux("").Advisor("advisor:v1").Obj(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 
-	before := tn.Status.DeepCopy()
+			w := newWorld(t)
+			w.reports = true
+			w.arrive(tn)
+			w.mustPass(tn)
+			w.journal.clear()
+			w.chart, w.fluxChart = nil, nil // A chart that is asked for panics.
 
-	for range 100 {
-		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+			before := tn.Status.DeepCopy()
 
-		if o := w.mustPass(tn); !o.ResourceExists || !o.ResourceUpToDate {
-			t.Fatalf("a Ready Tenant is not up to date: %+v", o)
-		}
-	}
+			for range 100 {
+				w.clock.SetTime(w.clock.Now().Add(time.Minute))
 
-	if got := w.journal.take(); len(got) > 0 {
-		t.Errorf("wrote %v", got)
-	}
+				if o := w.mustPass(tn); !o.ResourceExists || !o.ResourceUpToDate {
+					t.Fatalf("a Ready Tenant is not up to date: %+v", o)
+				}
+			}
 
-	if diff := cmp.Diff(written(t, before), written(t, &tn.Status)); diff != "" {
-		t.Errorf("the status changed: -before, +after:\n%s", diff)
-	}
+			if got := w.journal.take(); len(got) > 0 {
+				t.Errorf("wrote %v", got)
+			}
 
-	if len(w.events.events) > 0 {
-		t.Errorf("events: %v", w.events.events)
+			if diff := cmp.Diff(written(t, before), written(t, &tn.Status)); diff != "" {
+				t.Errorf("the status changed: -before, +after:\n%s", diff)
+			}
+
+			if len(w.events.events) > 0 {
+				t.Errorf("events: %v", w.events.events)
+			}
+		})
 	}
 }
 
@@ -117,6 +126,14 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 		phase   v1alpha1.TenantPhase
 		atLeast int
 	}{
+		"ReadyInside": {
+			"nor does it change what is inside",
+			func(w *world, tn *v1alpha1.Tenant) {
+				tn.Spec.Flux, tn.Spec.Advisor = alice().WithFlux("").Spec.Flux, alice().Advisor("advisor:v1").Spec.Advisor
+				w.arrive(tn)
+				w.mustPass(tn)
+			}, v1alpha1.PhaseReady, 14,
+		},
 		"Ready": {
 			"a Ready Tenant stays Ready: not to know is no change",
 			func(w *world, tn *v1alpha1.Tenant) { w.arrive(tn); w.mustPass(tn) }, v1alpha1.PhaseReady, 9,

@@ -17,6 +17,7 @@ import (
 // stageTypes are the stages in their order.
 var stageTypes = []xpv2.ConditionType{
 	v1alpha1.TypeBoundaryReady, v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
+	v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
 }
 
 func TestSummarize(t *testing.T) {
@@ -69,12 +70,12 @@ func TestSummarize(t *testing.T) {
 		"Ready": {
 			reason: "all stages are complete",
 			stages: []xpv2.Condition{done(boundary), done(release), done(api), done(published)},
-			want:   want{v1alpha1.PhaseReady, xpv2.ReasonAvailable, messageReady},
+			want:   want{v1alpha1.PhaseReady, xpv2.ReasonAvailable, "vCluster ready"},
 		},
 		"ReadyWithPendingChange": {
 			reason: "a change that waits leaves a Tenant Ready and says what waits",
 			stages: []xpv2.Condition{done(boundary), pendingChange(release, "registry is down"), done(api), done(published)},
-			want:   want{v1alpha1.PhaseReady, xpv2.ReasonAvailable, messageReady + "; a change waits: registry is down"},
+			want:   want{v1alpha1.PhaseReady, xpv2.ReasonAvailable, "vCluster ready" + "; a change waits: registry is down"},
 		},
 		"PendingChangeBeforeFailure": {
 			reason: "a change that waits does not hide a failure",
@@ -84,7 +85,22 @@ func TestSummarize(t *testing.T) {
 		"FirstPendingChange": {
 			reason: "of two changes that wait the first is named",
 			stages: []xpv2.Condition{pendingChange(boundary, "quota"), pendingChange(release, "values")},
-			want:   want{v1alpha1.PhaseReady, xpv2.ReasonAvailable, messageReady + "; a change waits: quota"},
+			want:   want{v1alpha1.PhaseReady, xpv2.ReasonAvailable, "vCluster ready" + "; a change waits: quota"},
+		},
+		"InstallingFlux": {
+			reason: "what is inside is the last of it",
+			stages: []xpv2.Condition{done(published), notDone(v1alpha1.TypeFluxReady, v1alpha1.ReasonProgressing, "no pods")},
+			want:   want{v1alpha1.PhaseInstallingFlux, xpv2.ReasonCreating, "no pods"},
+		},
+		"InstallingQuota": {
+			reason: "the quota and the App Advisor too",
+			stages: []xpv2.Condition{done(v1alpha1.TypeFluxReady), notDone(v1alpha1.TypeQuotaApplied, v1alpha1.ReasonWaiting, "no quota")},
+			want:   want{v1alpha1.PhaseInstallingFlux, xpv2.ReasonCreating, "no quota"},
+		},
+		"FluxFailed": {
+			reason: "what fails inside is Failed",
+			stages: []xpv2.Condition{done(published), notDone(v1alpha1.TypeFluxReady, v1alpha1.ReasonFailed, "no chart")},
+			want:   want{v1alpha1.PhaseFailed, xpv2.ReasonUnavailable, "no chart"},
 		},
 		"UnknownStatus": {
 			reason: "what is not True is not complete",
@@ -107,14 +123,17 @@ func TestSummarize(t *testing.T) {
 }
 
 // TestSummarizeEveryCombination holds what must be true of any stages at all:
-// every state of every stage, in every combination.
+// every state of two stages on the host and of two inside, in every combination.
 func TestSummarizeEveryCombination(t *testing.T) {
 	t.Parallel()
 
 	states := []func(xpv2.ConditionType) xpv2.Condition{
 		done,
 		func(ct xpv2.ConditionType) xpv2.Condition { return pendingChange(ct, string(ct)+" is to change") },
+		func(ct xpv2.ConditionType) xpv2.Condition { return skipped(ct, string(ct)+" is off") },
+		unmanaged,
 	}
+	some := []xpv2.ConditionType{v1alpha1.TypeBoundaryReady, v1alpha1.TypeKubeconfigPublished, v1alpha1.TypeFluxReady, v1alpha1.TypeAdvisorReady}
 
 	for _, r := range []xpv2.ConditionReason{
 		v1alpha1.ReasonWaiting, v1alpha1.ReasonProgressing, v1alpha1.ReasonFailed, v1alpha1.ReasonConflict, v1alpha1.ReasonRemoving, "",
@@ -123,7 +142,7 @@ func TestSummarizeEveryCombination(t *testing.T) {
 	}
 
 	combinations := [][]xpv2.Condition{nil}
-	for _, ct := range stageTypes {
+	for _, ct := range some {
 		var longer [][]xpv2.Condition
 
 		for _, c := range combinations {
@@ -135,14 +154,14 @@ func TestSummarizeEveryCombination(t *testing.T) {
 		combinations = longer
 	}
 
-	if want := 8 * 8 * 8 * 8; len(combinations) != want {
+	if want := 10 * 10 * 10 * 10; len(combinations) != want {
 		t.Fatalf("want %d combinations, got %d", want, len(combinations))
 	}
 
 	for _, stages := range combinations {
 		checkSummary(t, stages, summarize(stages))
 
-		for _, ct := range stageTypes {
+		for _, ct := range some {
 			reordered := failureFirst(stages, ct)
 			if len(reordered) != len(stages) || reordered[0].Type != ct {
 				t.Fatalf("failureFirst(%q) lost or misplaced a stage: %v", ct, reordered)
@@ -153,23 +172,32 @@ func TestSummarizeEveryCombination(t *testing.T) {
 	}
 }
 
+func unmanaged(ct xpv2.ConditionType) xpv2.Condition {
+	return xpv2.Condition{Type: ct, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonUnmanaged, Message: string(ct) + " is the tenant's"}
+}
+
 // checkSummary holds that phase, Ready condition and message agree.
 func checkSummary(t *testing.T, stages []xpv2.Condition, s summary) {
 	t.Helper()
 
-	complete := true
+	complete, inside := true, true
+
 	for _, c := range stages {
-		complete = complete && c.Status == corev1.ConditionTrue
+		if complete && c.Status != corev1.ConditionTrue {
+			complete = false
+			inside = c.Type == v1alpha1.TypeFluxReady || c.Type == v1alpha1.TypeQuotaApplied || c.Type == v1alpha1.TypeAdvisorReady
+		}
 	}
 
 	agrees := map[v1alpha1.TenantPhase]struct {
 		status corev1.ConditionStatus
 		reason xpv2.ConditionReason
 	}{
-		v1alpha1.PhasePending:      {corev1.ConditionFalse, xpv2.ReasonCreating},
-		v1alpha1.PhaseProvisioning: {corev1.ConditionFalse, xpv2.ReasonCreating},
-		v1alpha1.PhaseFailed:       {corev1.ConditionFalse, xpv2.ReasonUnavailable},
-		v1alpha1.PhaseReady:        {corev1.ConditionTrue, xpv2.ReasonAvailable},
+		v1alpha1.PhasePending:        {corev1.ConditionFalse, xpv2.ReasonCreating},
+		v1alpha1.PhaseProvisioning:   {corev1.ConditionFalse, xpv2.ReasonCreating},
+		v1alpha1.PhaseInstallingFlux: {corev1.ConditionFalse, xpv2.ReasonCreating},
+		v1alpha1.PhaseFailed:         {corev1.ConditionFalse, xpv2.ReasonUnavailable},
+		v1alpha1.PhaseReady:          {corev1.ConditionTrue, xpv2.ReasonAvailable},
 	}
 
 	want, known := agrees[s.phase]
@@ -183,8 +211,62 @@ func checkSummary(t *testing.T, stages []xpv2.Condition, s summary) {
 		t.Errorf("phase %s, while all stages complete is %t: %v", s.phase, complete, stages)
 	case s.phase != v1alpha1.PhaseReady && s.ready.Message != s.message:
 		t.Errorf("message %q and that of Ready, %q, differ: %v", s.message, s.ready.Message, stages)
-	case s.phase == v1alpha1.PhaseReady && !strings.HasPrefix(s.message, messageReady):
+	case s.phase == v1alpha1.PhaseReady && !strings.HasPrefix(s.message, readyMessage(stages)):
 		t.Errorf("message %q of a Ready Tenant: %v", s.message, stages)
+	case s.phase == v1alpha1.PhaseInstallingFlux && !inside, s.phase == v1alpha1.PhaseProvisioning && inside:
+		t.Errorf("phase %s, while the first stage that is not complete is inside: %t: %v", s.phase, inside, stages)
+	case s.refused && s.phase != v1alpha1.PhaseFailed:
+		t.Errorf("refused, and %s: %v", s.phase, stages)
+	}
+}
+
+// TestReadyMessage holds what of it is named.
+func TestReadyMessage(t *testing.T) {
+	t.Parallel()
+
+	const fluxed, advised = v1alpha1.TypeFluxReady, v1alpha1.TypeAdvisorReady
+
+	cases := map[string]struct {
+		reason string
+		stages []xpv2.Condition
+		want   string
+	}{
+		"All":       {"what people wait for", []xpv2.Condition{done(v1alpha1.TypeBoundaryReady), done(fluxed), done(v1alpha1.TypeQuotaApplied), done(advised)}, "vCluster, Flux and App Advisor ready"},
+		"NoFlux":    {"Flux is turned off", []xpv2.Condition{skipped(fluxed, "off"), done(advised)}, "vCluster and App Advisor ready"},
+		"TheirFlux": {"Flux is the tenant's", []xpv2.Condition{unmanaged(fluxed), done(advised)}, "vCluster and App Advisor ready"},
+		"NoAdvisor": {"there is no App Advisor", []xpv2.Condition{done(fluxed), skipped(advised, "no image")}, "vCluster and Flux ready"},
+		"Neither":   {"neither", []xpv2.Condition{skipped(fluxed, "off"), done(v1alpha1.TypeQuotaApplied), skipped(advised, "no image")}, "vCluster ready"},
+		"Changing":  {"what works and is to change is there", []xpv2.Condition{pendingChange(fluxed, "values"), done(advised)}, "vCluster, Flux and App Advisor ready"},
+	}
+	for name, tc := range cases {
+		if got := readyMessage(tc.stages); got != tc.want {
+			t.Errorf("%s: %s: got %q, want %q", name, tc.reason, got, tc.want)
+		}
+	}
+
+	s := summarizeUnknown(cases["All"].stages, "no route")
+	if want := "vCluster, Flux and App Advisor ready when it was last seen, and cannot be looked at now: no route"; s.message != want || s.phase != v1alpha1.PhaseReady || s.ready.Status != corev1.ConditionTrue {
+		t.Errorf("not to know is %s: %q, want %q", s.phase, s.message, want)
+	}
+}
+
+// TestRefused holds that only a conflict about the Tenant's own names refuses it.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		stage xpv2.Condition
+		want  bool
+	}{
+		"Names":    {notDone(v1alpha1.TypeBoundaryReady, v1alpha1.ReasonConflict, "taken"), true},
+		"Boundary": {notDone(v1alpha1.TypeBoundaryReady, v1alpha1.ReasonFailed, "no quota"), false},
+		"Secret":   {notDone(v1alpha1.TypeKubeconfigPublished, v1alpha1.ReasonConflict, "taken"), false},
+		"Child":    {notDone(v1alpha1.TypeAdvisorReady, v1alpha1.ReasonConflict, "taken"), false},
+		"Done":     {done(v1alpha1.TypeBoundaryReady), false},
+	} {
+		if got := summarize([]xpv2.Condition{tc.stage}).refused; got != tc.want {
+			t.Errorf("%s: refused is %t, want %t", name, got, tc.want)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 // remains are what is left of a Tenant that is being deleted, in the order in
 // which it goes.
 type remains struct {
+	inside    insideRemains
 	release   *helm.Release
 	namespace *corev1.Namespace
 	// clusterScoped objects outlive the namespace.
@@ -35,7 +36,7 @@ type remains struct {
 }
 
 func (r remains) none() bool {
-	return r.release == nil && r.namespace == nil && len(r.clusterScoped) == 0 && len(r.volumes) == 0 && r.secret == nil
+	return r.inside.none() && r.release == nil && r.namespace == nil && len(r.clusterScoped) == 0 && len(r.volumes) == 0 && r.secret == nil
 }
 
 // readRemains looks at the API server, never at a cache, for everything that the
@@ -54,6 +55,10 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 		if err := e.readHostRemains(ctx, &r); err != nil {
 			return r, err
 		}
+	}
+
+	if r.inside, err = e.readInsideRemains(ctx, t, r); err != nil {
+		return r, err
 	}
 
 	s, err := e.publishedSecret(ctx, t)
@@ -163,6 +168,8 @@ func (e *external) readVolumes(ctx context.Context) ([]corev1.PersistentVolume, 
 // describe says in words what the deletion waits for.
 func (e *external) describe(ctx context.Context, r remains) string {
 	switch {
+	case !r.inside.none() && !r.inside.skip:
+		return r.inside.describe()
 	case r.release != nil:
 		return fmt.Sprintf("waiting for release %q to be uninstalled", r.release.Name)
 	case r.namespace != nil:

@@ -10,6 +10,8 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -21,7 +23,24 @@ const (
 	maxRetry   = time.Minute
 )
 
-// failure is the last attempt of a Tenant, which failed.
+// part of a Tenant that is attempted, and paused, by itself.
+type part string
+
+const (
+	partHost    part = "host"    // the boundary and the vCluster's release
+	partFlux    part = "flux"    // Flux inside the vCluster
+	partAdvisor part = "advisor" // the AdvisorAgent beside the Tenant
+	partQuota   part = "quota"   // the TenantQuota beside the Tenant
+)
+
+var parts = []part{partHost, partFlux, partAdvisor, partQuota}
+
+type attempt struct {
+	tenant types.UID
+	part   part
+}
+
+// failure is the last attempt of a part, which failed.
 type failure struct {
 	stage      xpv2.ConditionType
 	err        error
@@ -30,54 +49,81 @@ type failure struct {
 	until      time.Time
 }
 
-// failures remember the Tenants whose last attempt failed. What a failed attempt
+// failures remember what failed in the last attempt. What a failed attempt
 // changes on the host wakes its Tenant at once, so that without this it would be
 // repeated without a pause. They are lost with the process, which then tries
 // once more at once.
 type failures struct {
 	mu sync.Mutex
-	by map[types.UID]failure
+	by map[attempt]failure
 }
 
-func newFailures() *failures { return &failures{by: map[types.UID]failure{}} }
+func newFailures() *failures { return &failures{by: map[attempt]failure{}} }
 
 // add a failed attempt at the time now.
-func (f *failures) add(t *v1alpha1.Tenant, stage xpv2.ConditionType, err error, now time.Time) {
+func (f *failures) add(t *v1alpha1.Tenant, p part, stage xpv2.ConditionType, err error, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
+	key := attempt{tenant: t.GetUID(), part: p}
+
 	pause := firstRetry
-	if last, ok := f.by[t.GetUID()]; ok && last.generation == t.GetGeneration() {
+	if last, ok := f.by[key]; ok && last.generation == t.GetGeneration() {
 		pause = min(2*last.pause, maxRetry)
 	}
 
-	f.by[t.GetUID()] = failure{stage: stage, err: err, generation: t.GetGeneration(), pause: pause, until: now.Add(pause)}
+	f.by[key] = failure{stage: stage, err: err, generation: t.GetGeneration(), pause: pause, until: now.Add(pause)}
 }
 
-// forget the Tenant: an attempt succeeded, or it is being deleted.
-func (f *failures) forget(t *v1alpha1.Tenant) {
+// forget the part: an attempt succeeded, or there is nothing to attempt.
+func (f *failures) forget(t *v1alpha1.Tenant, ps ...part) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	delete(f.by, t.GetUID())
+	for _, p := range ps {
+		delete(f.by, attempt{tenant: t.GetUID(), part: p})
+	}
 }
 
-// pausing returns the failure that the Tenant is not to be tried again for yet.
-// A changed spec and a person's request are tried at once.
-func (f *failures) pausing(t *v1alpha1.Tenant, now time.Time) (failure, bool) {
+// pausing returns the failure that the part is not to be tried again for yet. A
+// changed spec and a person's request are tried at once.
+func (f *failures) pausing(t *v1alpha1.Tenant, p part, now time.Time) (failure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	last, ok := f.by[t.GetUID()]
-	if !ok || last.generation != t.GetGeneration() || !now.Before(last.until) || retryRequested(t) {
+	last, ok := f.by[attempt{tenant: t.GetUID(), part: p}]
+	if !ok || last.generation != t.GetGeneration() || !now.Before(last.until) {
 		return failure{}, false
 	}
 
 	return last, true
 }
 
+// retryRequested says that a person asked for an attempt now: by the annotation,
+// or by setting the phase back.
 func retryRequested(t *v1alpha1.Tenant) bool {
 	token, ok := meta.GetReconcileRequest(t)
 
-	return ok && token != t.GetLastHandledReconcileAt()
+	return (ok && token != t.GetLastHandledReconcileAt()) || setToPending(t)
+}
+
+// setToPending says that a person set the phase to Pending: the provider itself
+// writes it with a message of its own.
+func setToPending(t *v1alpha1.Tenant) bool {
+	return t.Status.Phase == v1alpha1.PhasePending && t.Status.Message != "" && t.Status.Message != messagePending
+}
+
+// onRetry lets pass the change of a Tenant by which a person sets its phase to Pending.
+func onRetry() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isTenant := e.ObjectOld.(*v1alpha1.Tenant)
+			after, ok := e.ObjectNew.(*v1alpha1.Tenant)
+
+			return ok && isTenant && before.Status.Phase != v1alpha1.PhasePending && setToPending(after)
+		},
+	}
 }

@@ -4,11 +4,11 @@
 package tenant
 
 import (
-	"reflect"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -23,6 +23,10 @@ func done(t xpv2.ConditionType) xpv2.Condition {
 
 func pendingChange(t xpv2.ConditionType, message string) xpv2.Condition {
 	return xpv2.Condition{Type: t, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonPendingChange, Message: message}
+}
+
+func skipped(t xpv2.ConditionType, why string) xpv2.Condition {
+	return xpv2.Condition{Type: t, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonSkipped, Message: why}
 }
 
 func notDone(t xpv2.ConditionType, r xpv2.ConditionReason, message string) xpv2.Condition {
@@ -50,26 +54,30 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 	t.Status.VClusterName = e.names.release
 	t.Status.Namespace = e.names.namespace
 
+	e.settleReport(t, s)
+	e.settled, e.settledVersion = t, t.GetResourceVersion()
+
 	t.Status.LastSyncedAt = e.before.LastSyncedAt
 	if !sameStatus(e.before, t.Status) {
 		t.Status.LastSyncedAt = &now
 	}
 }
 
-// sameStatus compares two statuses but for the conditions that the managed
-// reconciler keeps and all times.
+// sameStatus compares two statuses but for what others keep of them, the managed
+// reconciler and the reports, and all times.
 func sameStatus(a, b v1alpha1.TenantStatus) bool {
-	return reflect.DeepEqual(timeless(a), timeless(b))
+	return equality.Semantic.DeepEqual(timeless(a), timeless(b))
 }
 
 func timeless(s v1alpha1.TenantStatus) v1alpha1.TenantStatus {
 	out := *s.DeepCopy()
 	out.LastSyncedAt = nil
 	out.ObservedStatus = xpv2.ObservedStatus{}
+	out.Report = nil
 	out.Conditions = nil
 
 	for _, c := range s.Conditions {
-		if c.Type == xpv2.TypeSynced {
+		if c.Type == xpv2.TypeSynced || c.Type == v1alpha1.TypeReported {
 			continue
 		}
 

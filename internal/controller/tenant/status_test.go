@@ -4,6 +4,7 @@
 package tenant
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -27,7 +28,10 @@ func TestSettleTellsTheTimeOfTheLastChange(t *testing.T) {
 
 	cases := map[string]struct {
 		reason string
+		// change something before the next pass.
 		change func(*v1alpha1.Tenant)
+		// quota that the next pass finds, by default 4.
+		quota  string
 		s      summary
 		stages []xpv2.Condition
 		moves  bool
@@ -60,6 +64,22 @@ func TestSettleTellsTheTimeOfTheLastChange(t *testing.T) {
 			change: func(tn *v1alpha1.Tenant) { tn.Status.SetLastHandledReconcileAt("now") },
 			s:      ready, stages: []xpv2.Condition{stage},
 		},
+		"Accepted": {
+			reason: "what was told, and whether it was heard, is the reports'",
+			change: func(tn *v1alpha1.Tenant) {
+				tn.Status.Report = &v1alpha1.ReportStatus{Status: v1alpha1.ReportActive, AcceptedAt: &metav1.Time{Time: epoch}}
+				tn.SetConditions(done(v1alpha1.TypeReported))
+			},
+			s: ready, stages: []xpv2.Condition{stage},
+		},
+		"QuantityFormat": {
+			reason: "a quantity in another form is the same", change: func(*v1alpha1.Tenant) {}, quota: "4000m",
+			s: ready, stages: []xpv2.Condition{stage},
+		},
+		"Quantity": {
+			reason: "another quantity is a change", change: func(*v1alpha1.Tenant) {}, quota: "5",
+			s: ready, stages: []xpv2.Condition{stage}, moves: true,
+		},
 		"Phase": {
 			reason: "a phase is a change", change: func(tn *v1alpha1.Tenant) { tn.Status.Phase = v1alpha1.PhaseFailed },
 			s: ready, stages: []xpv2.Condition{stage}, moves: true,
@@ -82,6 +102,8 @@ func TestSettleTellsTheTimeOfTheLastChange(t *testing.T) {
 			t.Parallel()
 
 			w, tn := newWorld(t), alice().Obj()
+			w.reports = true
+			tn.Status.Quota = &v1alpha1.QuotaStatus{Hard: resources("4", "8Gi")}
 			w.external(tn).settle(tn, ready, stage)
 
 			if first := tn.Status.LastSyncedAt; first == nil || !first.Time.Equal(epoch) {
@@ -90,7 +112,10 @@ func TestSettleTellsTheTimeOfTheLastChange(t *testing.T) {
 
 			w.clock.SetTime(epoch.Add(time.Hour))
 			tc.change(tn)
-			w.external(tn).settle(tn, tc.s, tc.stages...)
+
+			e := w.external(tn)
+			tn.Status.Quota = &v1alpha1.QuotaStatus{Hard: resources(cmp.Or(tc.quota, "4"), "8Gi")}
+			e.settle(tn, tc.s, tc.stages...)
 
 			if moved := !tn.Status.LastSyncedAt.Time.Equal(epoch); moved != tc.moves {
 				t.Errorf("%s: lastSyncedAt moved: %t, want %t", tc.reason, moved, tc.moves)
@@ -117,7 +142,7 @@ func TestSettleTwiceInOnePass(t *testing.T) {
 	e.settle(tn, summarize(seen), seen...)
 	e.settle(tn, summarize(failed), failed...)
 
-	if diff := cmp.Diff(written(t, before), written(t, &tn.Status)); diff != "" {
+	if diff := gocmp.Diff(written(t, before), written(t, &tn.Status)); diff != "" {
 		t.Errorf("the status changed although the pass ended as the one before: -before, +after:\n%s", diff)
 	}
 }

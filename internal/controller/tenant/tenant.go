@@ -27,12 +27,18 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
+	"github.com/kubeopera/provider-kubeopera/internal/report"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
 const (
@@ -51,17 +57,25 @@ type Options struct {
 
 	// ChartVersion of the vCluster chart for Tenants that name none.
 	ChartVersion string
+	// FluxChartVersion of the flux2 chart for Tenants that name none.
+	FluxChartVersion string
+	// AdvisorImage of Tenants that name none. Empty runs no App Advisor there.
+	AdvisorImage string
 	// Environment is a label on all that is made. Empty makes none.
 	Environment string
 	// Charts that were downloaded.
 	Charts *helm.ChartCache
+	// Tenants are the ways into the vClusters.
+	Tenants *tenantapi.Pool
+	// Outbox keeps the report that a Tenant is gone. Nil reports nothing.
+	Outbox *report.Outbox
 }
 
 // Setup adds the Tenant controller to the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	name := managed.ControllerName(v1alpha1.TenantGroupVersionKind.GroupKind().String())
 
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.Tenant{}, indexCloudSpaceID, cloudSpaceIDOf); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.Tenant{}, IndexCloudSpaceID, cloudSpaceIDOf); err != nil {
 		return fmt.Errorf("cannot index Tenants by their cloudSpaceID: %w", err)
 	}
 
@@ -74,8 +88,10 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 	c := &connector{
 		kube:     mgr.GetClient(),
+		kubeLive: mgr.GetAPIReader(),
 		injected: mgr.GetConfig(),
 		hosts:    hosts,
+		tenants:  o.Tenants,
 		charts:   o.Charts,
 		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
 		record:   record,
@@ -84,8 +100,11 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		defaults: defaults{
 			chartVersion:     o.ChartVersion,
 			chartVersionFrom: "the provider's default chart version",
+			fluxChartVersion: o.FluxChartVersion,
+			advisorImage:     o.AdvisorImage,
 			environment:      o.Environment,
 		},
+		reports: o.Outbox != nil,
 	}
 
 	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(featureOptions(o.Options),
@@ -95,6 +114,9 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		managed.WithFinalizer(finalizer{
 			Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName),
 			live:      mgr.GetAPIReader(),
+			record:    record,
+			clock:     c.clock,
+			keep:      keepIn(o.Outbox),
 		}),
 		managed.WithDeterministicExternalName(true),
 		// Absence is read from the API server, so it needs no second look.
@@ -109,10 +131,31 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(o.ForControllerRuntime()).
-		For(&v1alpha1.Tenant{}, builder.WithPredicates(resource.DesiredStateChanged())).
+		For(&v1alpha1.Tenant{}, builder.WithPredicates(predicate.Or(resource.DesiredStateChanged(), onRetry()))).
 		Owns(&corev1.Secret{}, builder.OnlyMetadata).
+		Watches(&v1alpha1.AdvisorAgent{}, handler.EnqueueRequestsFromMapFunc(namedTenant)).
+		Watches(&v1alpha1.TenantQuota{}, handler.EnqueueRequestsFromMapFunc(namedTenant)).
 		WatchesRawSource(onHostChange(hosts)).
 		Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
+}
+
+// keepIn keeps the last reports of Tenants in the outbox.
+func keepIn(o *report.Outbox) keeper {
+	if o == nil {
+		return nil
+	}
+
+	return o.Add
+}
+
+// namedTenant is the Tenant that an AdvisorAgent or a TenantQuota names.
+func namedTenant(_ context.Context, o client.Object) []reconcile.Request {
+	t, ok := inside.TenantOf(o)
+	if !ok {
+		return nil
+	}
+
+	return []reconcile.Request{{NamespacedName: t}}
 }
 
 // featureOptions turns on what the options ask for.

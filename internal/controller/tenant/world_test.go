@@ -4,6 +4,7 @@
 package tenant
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,8 +15,11 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,7 +33,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/quota"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // epoch is when the tests begin.
@@ -41,7 +49,7 @@ var errInjected = errors.New("injected failure")
 // testScheme knows the kinds of both clusters.
 var testScheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(s), apiextensionsv1.AddToScheme(s), v1alpha1.AddToScheme(s)); err != nil {
 		panic(err)
 	}
 
@@ -68,6 +76,18 @@ type world struct {
 	chart    func(ctx context.Context, version string) (*helm.Chart, error)
 	probe    func(ctx context.Context, cfg *rest.Config) error
 	defaults defaults
+
+	// inner is the API inside the vCluster, flux its releases, followed whether
+	// Flux is waited for there.
+	inner    client.WithWatch
+	flux     *fakeHelm
+	followed bool
+	// idle children, and an idle Flux, do not become ready by themselves.
+	idleChildren bool
+	idleFlux     bool
+	fluxChart    func(ctx context.Context, version string) (*helm.Chart, error)
+	fluxNeeds    func() (quota.Allowance, error)
+	reports      bool
 }
 
 // newWorld has the given objects, each in the cluster of its kind.
@@ -85,9 +105,13 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		die:          func(string) error { return nil },
 		chart:        oneChart,
 		probe:        func(context.Context, *rest.Config) error { return nil },
-		defaults:     defaults{chartVersion: "0.36.1", environment: "test"},
+		defaults:     defaults{chartVersion: "0.36.1", fluxChartVersion: "2.18.3", environment: "test"},
+		fluxChart:    oneFluxChart,
+		fluxNeeds:    func() (quota.Allowance, error) { return quota.Allowance{}, nil },
 	}
-	w.helm = &fakeHelm{journal: w.journal, reads: w.reads, clock: w.clock, die: func(a string) error { return w.die(a) }}
+	w.inner = w.builder("inner").Build()
+	w.helm = w.newHelm("vcluster-alice-default", manifest, func() {})
+	w.flux = w.newHelm(flux.Namespace, fluxManifest, w.makeFlux)
 
 	b := map[bool]*fake.ClientBuilder{true: w.builder("kube"), false: w.builder("host")}
 	for _, o := range objs {
@@ -99,10 +123,46 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 	return w
 }
 
+func (w *world) newHelm(namespace, manifest string, makeAll func()) *fakeHelm {
+	return &fakeHelm{
+		journal: w.journal, reads: w.reads, clock: w.clock, die: func(a string) error { return w.die(a) },
+		namespace: namespace, manifest: manifest, make: makeAll,
+	}
+}
+
+// makeFlux is what a release of Flux makes of what is not there.
+func (w *world) makeFlux() {
+	for _, name := range []string{"kustomize-controller", "source-controller"} {
+		b := fluxController(name)
+		if !w.idleFlux {
+			b.Ready()
+		}
+
+		if !has[*appsv1.Deployment](w, w.inner, b.GetNamespace(), name) {
+			w.addInside(b.Obj())
+		}
+	}
+
+	if !has[*apiextensionsv1.CustomResourceDefinition](w, w.inner, "", fluxCRD) {
+		w.addInside(fluxDefinition(!w.idleFlux))
+	}
+}
+
+// fluxComesUp makes what of Flux is idle ready.
+func (w *world) fluxComesUp() {
+	w.t.Helper()
+
+	for _, name := range []string{"kustomize-controller", "source-controller"} {
+		changeStatus(w, w.inner, flux.Namespace, name, func(d *appsv1.Deployment) { d.Status = fluxController(name).Ready().Status })
+	}
+
+	changeStatus(w, w.inner, "", fluxCRD, func(c *apiextensionsv1.CustomResourceDefinition) { c.Status = fluxDefinition(true).Status })
+}
+
 // livesBesideTenants is true for what the tests keep in the Tenants' cluster.
 func livesBesideTenants(o client.Object) bool {
 	switch o.(type) {
-	case *v1alpha1.Tenant, *v1alpha1.ProviderConfig, *v1alpha1.ClusterProviderConfig:
+	case *v1alpha1.Tenant, *v1alpha1.AdvisorAgent, *v1alpha1.TenantQuota, *v1alpha1.ProviderConfig, *v1alpha1.ClusterProviderConfig:
 		return true
 	case *corev1.Secret:
 		return o.GetNamespace() == tenantNamespace
@@ -114,7 +174,9 @@ func livesBesideTenants(o client.Object) bool {
 func (w *world) builder(cluster string) *fake.ClientBuilder {
 	b := fake.NewClientBuilder().WithScheme(testScheme()).WithRESTMapper(testMapper()).
 		WithStatusSubresource(&v1alpha1.Tenant{}).
-		WithIndex(&v1alpha1.Tenant{}, indexCloudSpaceID, cloudSpaceIDOf).
+		WithIndex(&v1alpha1.AdvisorAgent{}, inside.IndexTenant, tenantNamedBy).
+		WithIndex(&v1alpha1.TenantQuota{}, inside.IndexTenant, tenantNamedBy).
+		WithIndex(&v1alpha1.Tenant{}, IndexCloudSpaceID, cloudSpaceIDOf).
 		WithInterceptorFuncs(w.interceptors(cluster))
 
 	for field, of := range map[string]func(*corev1.Event) string{
@@ -164,6 +226,10 @@ func (w *world) interceptors(cluster string) interceptor.Funcs {
 
 			if o.GetUID() == "" {
 				o.SetUID(types.UID("uid-of-" + o.GetName()))
+			}
+
+			if child, ok := o.(resource.Managed); ok && !w.idleChildren {
+				child.SetConditions(xpv2.Available().WithObservedGeneration(o.GetGeneration()))
 			}
 
 			return c.Create(ctx, o, opts...)
@@ -224,9 +290,25 @@ func (w *world) checkPrecondition(ctx context.Context, c client.Client, o client
 func (w *world) external(t *v1alpha1.Tenant) *external {
 	return &external{
 		kube: w.kube, cached: watchedOnly{w.host}, live: w.host, helm: w.helm.client(),
-		chart: w.chart, probe: w.probe, record: w.events, clock: w.clock, failures: w.failures,
-		names: namesOf(t), defaults: w.defaults, before: *t.Status.DeepCopy(),
+		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures,
+		chart: w.chart, fluxChart: w.fluxChart,
+		fluxNeeds: func(context.Context, desired) (quota.Allowance, error) { return w.fluxNeeds() },
+		names:     namesOf(t), defaults: w.defaults, before: *t.Status.DeepCopy(), reports: w.reports, retry: retryRequested(t),
 	}
+}
+
+// open is the way into the vCluster.
+func (w *world) open(k *vcluster.Kubeconfig) (*wayIn, error) {
+	return &wayIn{
+		live: w.inner, flux: w.flux.client(),
+		probe:    func(ctx context.Context) error { return w.probe(ctx, k.RESTConfig()) },
+		follow:   func() { w.followed = true },
+		unfollow: func() { w.followed = false },
+	}, nil
+}
+
+func tenantNamedBy(o client.Object) []string {
+	return []string{namedTenant(context.Background(), o)[0].Name}
 }
 
 // pass does what one pass of the managed reconciler does with the external
@@ -250,14 +332,38 @@ func (w *world) pass(t *v1alpha1.Tenant) (managed.ExternalObservation, error) {
 		_, err = e.Update(ctx, t)
 	}
 
-	raw, jerr := json.Marshal(t.Status)
-	t.Status = v1alpha1.TenantStatus{}
+	w.store(t, &e.before)
 
-	if jerr := errors.Join(jerr, json.Unmarshal(raw, &t.Status)); jerr != nil {
-		w.t.Fatal(jerr)
+	if derr := e.Disconnect(ctx); derr != nil {
+		w.t.Fatal(derr)
 	}
 
 	return o, err
+}
+
+// store the status as the API server does: in its form, and as another version if
+// it changed.
+func (w *world) store(t *v1alpha1.Tenant, before *v1alpha1.TenantStatus) {
+	w.t.Helper()
+
+	is, err := json.Marshal(t.Status)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+
+	was, err := json.Marshal(before)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+
+	t.Status = v1alpha1.TenantStatus{}
+	if err := json.Unmarshal(is, &t.Status); err != nil {
+		w.t.Fatal(err)
+	}
+
+	if !bytes.Equal(is, was) {
+		t.SetResourceVersion(t.GetResourceVersion() + "+")
+	}
 }
 
 // mustPass is a pass that has to succeed.
@@ -273,7 +379,7 @@ func (w *world) mustPass(t *v1alpha1.Tenant) managed.ExternalObservation {
 }
 
 // arrive brings a new Tenant to Ready, as a cluster and a vCluster would let it,
-// and clears the journal.
+// and clears the journal and the events.
 func (w *world) arrive(t *v1alpha1.Tenant) {
 	w.t.Helper()
 
@@ -286,6 +392,7 @@ func (w *world) arrive(t *v1alpha1.Tenant) {
 	}
 
 	w.journal.clear()
+	w.events.events = nil
 }
 
 // bringUp is what the host and vCluster do after an install.
@@ -314,6 +421,20 @@ func (w *world) add(o client.Object) {
 	}
 }
 
+// addInside adds an object inside the vCluster behind the back of the code, which
+// leaves the journal as it is.
+func (w *world) addInside(o client.Object) {
+	w.t.Helper()
+
+	done := w.journal.take()
+
+	if err := w.inner.Create(context.Background(), o); err != nil {
+		w.t.Fatal(err)
+	}
+
+	w.journal.set(done)
+}
+
 // change an object on the host behind the back of the code.
 func change[T client.Object](w *world, c client.Client, namespace, name string, fn func(T)) {
 	w.t.Helper()
@@ -330,6 +451,18 @@ func change[T client.Object](w *world, c client.Client, namespace, name string, 
 	}
 
 	w.journal.clear()
+}
+
+// changeStatus changes the status of an object behind the back of the code.
+func changeStatus[T client.Object](w *world, c client.Client, namespace, name string, fn func(T)) {
+	w.t.Helper()
+
+	o := read[T](w, c, namespace, name)
+	fn(o)
+
+	if err := c.Status().Update(context.Background(), o); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // has says whether an object exists.

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inside
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// boundTo is the UID of the Tenant that mg was inside of last; empty when it was
+// inside of none.
+func boundTo(mg resource.Managed) types.UID {
+	return types.UID(mg.GetLabels()[v1alpha1.LabelTenantUID])
+}
+
+// Initializer writes the metadata that an object starts a pass with.
+type Initializer struct {
+	// Kube is where the objects and their Tenants live.
+	Kube client.Client
+}
+
+// Initialize gives mg its own name as the external name unless it has one, clears
+// the mark of a Create that never returned, and labels mg with the UID of its
+// Tenant. The label is there before anything is made inside, so that it tells
+// later whether the Tenant of that name is still the same.
+func (i Initializer) Initialize(ctx context.Context, mg resource.Managed) error {
+	changed := false
+
+	if meta.GetExternalName(mg) == "" {
+		meta.SetExternalName(mg, mg.GetName())
+
+		changed = true
+	}
+
+	if meta.ExternalCreateIncomplete(mg) {
+		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreatePending)
+
+		changed = true
+	}
+
+	if !meta.WasDeleted(mg) {
+		bound, err := i.bind(ctx, mg)
+		if err != nil {
+			return err
+		}
+
+		changed = changed || bound
+	}
+
+	if !changed {
+		return nil
+	}
+
+	if err := i.Kube.Update(ctx, mg); err != nil {
+		return fmt.Errorf("cannot write the metadata of the %s: %w", kindOf(mg), err)
+	}
+
+	return nil
+}
+
+// bind labels mg with the UID of its Tenant, and says whether it had another or none.
+func (i Initializer) bind(ctx context.Context, mg resource.Managed) (bool, error) {
+	ref, _ := TenantOf(mg)
+
+	t := &v1alpha1.Tenant{}
+	if err := i.Kube.Get(ctx, ref, t); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("cannot read Tenant %q: %w", ref.Name, err)
+	}
+
+	if t.GetUID() == "" || boundTo(mg) == t.GetUID() {
+		return false, nil
+	}
+
+	meta.AddLabels(mg, map[string]string{v1alpha1.LabelTenantUID: string(t.GetUID())})
+
+	return true, nil
+}

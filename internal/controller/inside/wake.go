@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inside
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// Waker has objects looked at that nothing on the host tells of. It is safe for
+// concurrent use, and does nothing before its controller runs.
+type Waker struct {
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// Wake has the object looked at now, whatever backoff it had.
+func (w *Waker) Wake(o types.NamespacedName) { w.WakeAfter(o, 0) }
+
+// WakeAfter has the object looked at after d.
+func (w *Waker) WakeAfter(o types.NamespacedName, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.queue == nil {
+		return
+	}
+
+	r := reconcile.Request{NamespacedName: o}
+	if d <= 0 {
+		w.queue.Forget(r)
+	}
+
+	w.queue.AddAfter(r, d)
+}
+
+func (w *Waker) source() source.Source {
+	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+
+		w.queue = q
+
+		return nil
+	})
+}
+
+// referring finds what refers to a Tenant.
+func referring(c client.Reader, k Kind) handler.MapFunc {
+	return func(ctx context.Context, t client.Object) []reconcile.Request {
+		return requests(ctx, c, k, client.ObjectKeyFromObject(t))
+	}
+}
+
+// siblings finds what refers to the same Tenant as an object of the kind.
+func siblings(c client.Reader, k Kind) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		t, ok := TenantOf(o)
+		if !ok {
+			return nil
+		}
+
+		return requests(ctx, c, k, t)
+	}
+}
+
+// requests are those of the objects that refer to the Tenant. They come from a
+// cache; what it cannot tell, the poll finds.
+func requests(ctx context.Context, c client.Reader, k Kind, tenant types.NamespacedName) []reconcile.Request {
+	all, err := naming(ctx, c, k.List(), tenant)
+	if err != nil {
+		return nil
+	}
+
+	out := make([]reconcile.Request, 0, len(all))
+	for _, mg := range all {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mg)})
+	}
+
+	return out
+}
+
+// tenantNews lets through what changes the way into a vCluster.
+func tenantNews() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, ok := e.ObjectOld.(*v1alpha1.Tenant)
+			is, isTenant := e.ObjectNew.(*v1alpha1.Tenant)
+
+			return ok && isTenant && doorOf(was) != doorOf(is)
+		},
+	}
+}
+
+// doorstep is what of a Tenant decides about the way in.
+type doorstep struct {
+	uid      types.UID
+	secret   string
+	api      corev1.ConditionStatus
+	deleting bool
+}
+
+func doorOf(t *v1alpha1.Tenant) doorstep {
+	return doorstep{
+		uid:      t.GetUID(),
+		secret:   t.Status.KubeconfigSecret,
+		api:      t.GetCondition(v1alpha1.TypeAPIReachable).Status,
+		deleting: t.GetDeletionTimestamp() != nil,
+	}
+}
+
+// deletions lets through that an object is gone.
+func deletions() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}

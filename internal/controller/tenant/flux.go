@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
+)
+
+// fluxFacts are what one pass found out about Flux inside the vCluster.
+type fluxFacts struct {
+	wanted  bool
+	desired desired
+	// invalid says why the spec cannot become a release.
+	invalid error
+
+	// seen says that the vCluster was looked into; unseen says why it could not be.
+	seen   bool
+	unseen error
+
+	release *helm.Release
+	state   releaseState
+	reason  string
+	// takenOver says in words that the tenant manages Flux itself; empty when not.
+	takenOver string
+	// healthy says that all of it works, health in words what does not.
+	healthy bool
+	health  string
+}
+
+// wantFlux says what of Flux is wanted.
+func wantFlux(t *v1alpha1.Tenant, d defaults) fluxFacts {
+	s := ptr.Deref(t.Spec.Flux, v1alpha1.FluxSpec{})
+	f := fluxFacts{wanted: ptr.Deref(s.Enabled, true)}
+
+	if !f.wanted {
+		return f
+	}
+
+	overrides, err := overridesOf("flux.valuesOverrides", s.ValuesOverrides)
+	if err != nil {
+		f.invalid = err
+		return f
+	}
+
+	f.desired = desired{
+		chartVersion: strings.TrimPrefix(ptr.Deref(s.ChartVersion, d.fluxChartVersion), "v"),
+		values:       flux.Values(flux.Spec{ImageRegistry: d.imageRegistry, Overrides: overrides}),
+	}
+
+	return f
+}
+
+// gatherFlux looks at Flux if it is wanted and there is a way in. That it cannot
+// be seen is an error for a Tenant that is Ready: not to know is no change.
+func (e *external) gatherFlux(ctx context.Context, f *facts) error {
+	if !f.flux.wanted || f.access.kubeconfig == nil {
+		return nil
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, insideTimeout)
+	defer cancel()
+
+	if err := e.readFlux(ctx, f.access.in, &f.flux); err != nil {
+		f.flux.unseen = fmt.Errorf("%w: %w", errUnknown, tenantapi.Steady(err))
+		if e.wasReady() {
+			return f.flux.unseen
+		}
+
+		return nil
+	}
+
+	if f.flux.healthy || f.flux.takenOver != "" {
+		f.access.in.unfollow()
+	} else if f.flux.state == releaseInSync {
+		f.access.in.follow()
+	}
+
+	return nil
+}
+
+// readFlux looks at Flux inside the vCluster.
+func (e *external) readFlux(ctx context.Context, in *wayIn, f *fluxFacts) error {
+	r, err := in.flux.Get(ctx, flux.ReleaseName)
+	if err != nil && !errors.Is(err, helm.ErrReleaseNotFound) {
+		return fmt.Errorf("cannot read release %q inside the vCluster: %w", flux.ReleaseName, err)
+	}
+
+	if err == nil {
+		f.release = r
+	}
+
+	missing, err := e.lookAtFlux(ctx, in, f)
+	if err != nil {
+		return err
+	}
+
+	f.seen = true
+	f.state, f.reason = classify(f.release, f.desired, missing, e.clock.Now())
+
+	switch {
+	case f.invalid != nil:
+		f.state, f.reason = releaseInvalid, f.invalid.Error()
+	case f.state == releaseAbsent:
+		f.reason = "it is not installed yet"
+	}
+
+	return nil
+}
+
+// settled says that there is nothing to do but to wait.
+func (f *fluxFacts) settled() bool {
+	return !f.wanted || (!f.seen && f.unseen == nil) || f.takenOver != "" || f.state == releaseInSync || f.state == releaseLocked
+}
+
+func (f *fluxFacts) stage() xpv2.Condition {
+	ct := v1alpha1.TypeFluxReady
+
+	switch {
+	case !f.wanted:
+		return skipped(ct, "flux.enabled is false")
+	case f.unseen != nil:
+		return notDone(ct, v1alpha1.ReasonProgressing, f.unseen.Error())
+	case !f.seen:
+		return notDone(ct, v1alpha1.ReasonWaiting, "the tenant's API does not answer yet")
+	case f.takenOver != "":
+		return xpv2.Condition{Type: ct, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonUnmanaged, Message: f.takenOver}
+	case f.state == releaseInSync && f.healthy:
+		return done(ct)
+	case f.state == releaseInSync:
+		return notDone(ct, v1alpha1.ReasonProgressing, "Flux: "+f.health)
+	case f.state != releaseDrifted && f.healthy:
+		return pendingChange(ct, "Flux: "+f.reason)
+	case f.state == releaseInvalid || f.state == releaseFailed:
+		return notDone(ct, v1alpha1.ReasonFailed, "Flux: "+f.reason)
+	default:
+		return notDone(ct, v1alpha1.ReasonProgressing, "Flux: "+f.reason)
+	}
+}
+
+// makeFlux installs Flux, or brings it to what is wanted.
+func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, f *fluxFacts) error {
+	if f.unseen != nil {
+		return f.unseen
+	}
+
+	if f.invalid != nil {
+		return f.invalid
+	}
+
+	c, err := e.fluxChart(ctx, f.desired.chartVersion)
+	if err != nil {
+		return err
+	}
+
+	if err := makeFluxNamespace(ctx, in); err != nil {
+		return err
+	}
+
+	in.follow()
+
+	if f.state == releaseAbsent {
+		_, err := in.flux.Install(ctx, flux.ReleaseName, c, f.desired.values)
+		return err
+	}
+
+	if f.state == releaseStale {
+		if err := in.flux.Unlock(ctx, f.release); err != nil {
+			return fmt.Errorf("cannot unlock release %q inside the vCluster: %w", flux.ReleaseName, err)
+		}
+
+		e.record.Event(t, event.Normal(reasonUnlocked, f.reason))
+	}
+
+	if _, err := in.flux.Upgrade(ctx, flux.ReleaseName, c, f.desired.values); err != nil {
+		return err
+	}
+
+	if f.state == releaseDrifted {
+		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
+	}
+
+	return nil
+}
+
+func makeFluxNamespace(ctx context.Context, in *wayIn) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name:   flux.Namespace,
+		Labels: map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy},
+	}}
+
+	if err := in.live.Create(ctx, ns); err != nil && !kerrors.IsAlreadyExists(err) {
+		return fmt.Errorf("cannot create namespace %q inside the vCluster: %w", flux.Namespace, err)
+	}
+
+	return nil
+}

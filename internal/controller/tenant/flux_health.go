@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/workload"
+)
+
+// byHelm is a label that Helm puts on all that it makes.
+var byHelm = client.MatchingLabels{"app.kubernetes.io/managed-by": "Helm"}
+
+// lookAtFlux finds out whose Flux is and how it is, and names an object of its
+// release that is gone.
+func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (missing string, err error) {
+	have := &appsv1.DeploymentList{}
+	if err := in.live.List(ctx, have, client.InNamespace(flux.Namespace)); err != nil {
+		return "", fmt.Errorf("cannot list the Deployments of Flux inside the vCluster: %w", err)
+	}
+
+	if _, f.takenOver = flux.TakenOver(f.release, have.Items); f.takenOver != "" || f.release == nil {
+		return "", nil
+	}
+
+	want, err := flux.Expected(f.release)
+	if err != nil {
+		return "", fmt.Errorf("cannot read what Flux consists of: %w", err)
+	}
+
+	crds, err := readCRDs(ctx, in.live)
+	if err != nil {
+		return "", err
+	}
+
+	established, err := e.established(ctx, in.live, want.CRDs, crds)
+	if err != nil {
+		return "", err
+	}
+
+	troubles, err := fluxTroubles(ctx, in.live, have.Items)
+	if err != nil {
+		return "", err
+	}
+
+	f.healthy, f.health = flux.Health(want, flux.Observed{
+		Deployments: have.Items,
+		Established: func(c flux.CRD) bool { return established.Has(c.Name) },
+		Trouble:     troubles,
+	})
+
+	return missingOf(want, have.Items, crds), nil
+}
+
+// readCRDs are the names of the CRDs that Helm has made.
+func readCRDs(ctx context.Context, c client.Reader) (sets.Set[string], error) {
+	l := &metav1.PartialObjectMetadataList{}
+	l.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+
+	if err := c.List(ctx, l, byHelm); err != nil {
+		return nil, fmt.Errorf("cannot list CustomResourceDefinitions inside the vCluster: %w", err)
+	}
+
+	names := sets.New[string]()
+	for i := range l.Items {
+		names.Insert(l.Items[i].GetName())
+	}
+
+	return names, nil
+}
+
+// established are those of the CRDs that the API serves. Once Flux was ready, one
+// that is there is: only then are they read, which are large.
+func (e *external) established(ctx context.Context, c client.Reader, want []flux.CRD, there sets.Set[string]) (sets.Set[string], error) {
+	if e.before.GetCondition(v1alpha1.TypeFluxReady).Status == corev1.ConditionTrue {
+		return there, nil
+	}
+
+	out := sets.New[string]()
+
+	for _, w := range want {
+		if !there.Has(w.Name) {
+			continue
+		}
+
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := c.Get(ctx, client.ObjectKey{Name: w.Name}, crd); err != nil {
+			return nil, fmt.Errorf("cannot read CustomResourceDefinition %q inside the vCluster: %w", w.Name, err)
+		}
+
+		for _, cond := range crd.Status.Conditions {
+			if cond.Type == apiextensionsv1.Established && cond.Status == apiextensionsv1.ConditionTrue {
+				out.Insert(w.Name)
+			}
+		}
+	}
+
+	return out, nil
+}
+
+// fluxTroubles says why Deployments are not available, by namespace/name.
+func fluxTroubles(ctx context.Context, c client.Reader, all []appsv1.Deployment) (map[string]string, error) {
+	out := map[string]string{}
+
+	for i := range all {
+		d := &all[i]
+		if workload.DeploymentAvailable(d) || d.Spec.Selector == nil {
+			continue
+		}
+
+		trouble, err := workload.Trouble(ctx, c, "Deployment", d.GetName(), d.GetNamespace(), d.Spec.Selector.MatchLabels)
+		if err != nil {
+			return nil, err
+		}
+
+		out[d.GetNamespace()+"/"+d.GetName()] = trouble
+	}
+
+	return out, nil
+}
+
+// missingOf names a part of Flux that is gone.
+func missingOf(want flux.Parts, have []appsv1.Deployment, crds sets.Set[string]) string {
+	there := sets.New[string]()
+	for i := range have {
+		there.Insert(have[i].GetNamespace() + "/" + have[i].GetName())
+	}
+
+	for _, d := range want.Deployments {
+		if !there.Has(d.String()) {
+			return fmt.Sprintf("its Deployment %q", d)
+		}
+	}
+
+	for _, c := range want.CRDs {
+		if !crds.Has(c.Name) {
+			return fmt.Sprintf("its CustomResourceDefinition %q", c.Name)
+		}
+	}
+
+	return ""
+}

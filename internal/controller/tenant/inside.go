@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// insideTimeout bounds one look into a vCluster, so that one whose API hangs
+// stops nobody else.
+const insideTimeout = 10 * time.Second
+
+// wayIn is the way into one vCluster.
+type wayIn struct {
+	live client.Client
+	flux helm.Client
+	// probe asks the API for something that only its credentials may read.
+	probe func(ctx context.Context) error
+	// follow tells of each change of Flux's Deployments; unfollow ends it.
+	follow, unfollow func()
+}
+
+// opener makes the way into the Tenant's vCluster, with pooled connections.
+func (c *connector) opener(t *v1alpha1.Tenant) func(k *vcluster.Kubeconfig) (*wayIn, error) {
+	uid, key := t.GetUID(), client.ObjectKeyFromObject(t)
+
+	return func(k *vcluster.Kubeconfig) (*wayIn, error) {
+		api, err := c.tenants.Get(uid, k)
+		if err != nil {
+			return nil, err
+		}
+
+		return &wayIn{
+			live: api.Live,
+			// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
+			flux:     api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()),
+			probe:    func(ctx context.Context) error { return c.probe(ctx, t, api) },
+			follow:   func() { api.Follow(flux.Namespace, func() { c.hosts.Tell(key) }) },
+			unfollow: func() { api.Unfollow(flux.Namespace) },
+		}, nil
+	}
+}
+
+// probe asks a tenant's API. What does not answer gets new connections next time.
+func (c *connector) probe(ctx context.Context, t *v1alpha1.Tenant, api *tenantapi.API) error {
+	err := api.Probe(ctx)
+	if err != nil {
+		c.tenants.Drop(t.GetUID())
+	}
+
+	return err
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/advisor"
+	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/quota"
+)
+
+// wantWall is what the ResourceQuota of the host namespace should say. As long
+// as it is not known what Flux needs, the one that is there stays: it may be
+// right, and less would refuse what runs.
+func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) corev1.ResourceQuotaSpec {
+	a, err := e.allowance(ctx, f)
+	if err != nil && f.boundary.quota != nil {
+		return f.boundary.quota.Spec
+	}
+
+	return quota.Wall(t.Spec.Quota, a)
+}
+
+// allowance is what the platform's own pods need beside the tenant's. With an
+// error it is what is known of it.
+func (e *external) allowance(ctx context.Context, f *facts) (quota.Allowance, error) {
+	a := f.desired.allowance
+
+	agents := f.children.otherAgents
+	if f.children.wantAgent != nil {
+		agents = append(agents, f.children.wantAgent)
+	}
+
+	for _, agent := range agents {
+		need, err := advisorNeeds(agent)
+		if err != nil {
+			return a, err
+		}
+
+		a = a.Plus(need)
+	}
+
+	if !f.flux.wanted {
+		return a, nil
+	}
+
+	need, err := e.fluxAllowance(ctx, f.flux)
+
+	return a.Plus(need), err
+}
+
+// fluxAllowance is what Flux needs as it should be, or else as it is installed.
+func (e *external) fluxAllowance(ctx context.Context, f fluxFacts) (quota.Allowance, error) {
+	err := f.invalid
+	if err == nil {
+		var need quota.Allowance
+		if need, err = e.fluxNeeds(ctx, f.desired); err == nil {
+			return need, nil
+		}
+	}
+
+	if f.release == nil {
+		return quota.Allowance{}, err
+	}
+
+	return flux.Installed(f.release)
+}
+
+func advisorNeeds(a *v1alpha1.AdvisorAgent) (quota.Allowance, error) {
+	d, err := runtime.DefaultUnstructuredConverter.ToUnstructured(advisor.Deployment(a.Spec.AdvisorSettings))
+	if err != nil {
+		return quota.Allowance{}, fmt.Errorf("cannot read the App Advisor's Deployment: %w", err)
+	}
+
+	return quota.AllowanceOf([]*unstructured.Unstructured{{Object: d}})
+}
+
+// quotaStatus shows the wall as the host has it; nil when there is none yet.
+func quotaStatus(t *v1alpha1.Tenant, q *corev1.ResourceQuota) *v1alpha1.QuotaStatus {
+	if q == nil {
+		return nil
+	}
+
+	s := quota.Shares(t.Spec.Quota, q.Spec.Hard)
+	s.Used = q.Status.Used
+
+	return &s
+}

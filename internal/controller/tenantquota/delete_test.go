@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantquota
+
+import (
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+)
+
+// TestDeletion holds that it removes all that it has made, in whatever namespace,
+// and nothing else.
+func TestDeletion(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w.arrive("q")
+	// The spec no longer names it, and no pass has seen that.
+	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
+	w.remove("q")
+
+	w.expect(w.reconcile("q"), xpv2.ReasonDeleting, `waiting for LimitRange "kubeopera-tenant" in namespace "team" inside the vCluster`)
+
+	want := []string{
+		"delete ResourceQuota default kubeopera-tenant", "delete ResourceQuota team kubeopera-tenant",
+		"delete LimitRange default kubeopera-tenant", "delete LimitRange team kubeopera-tenant",
+	}
+	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	if w.reconcile("q") != nil {
+		t.Error("nothing is left, and it is still there")
+	}
+
+	team := &corev1.Namespace{}
+	team.SetName("team")
+
+	if !w.has(team) {
+		t.Error("a namespace was deleted")
+	}
+}
+
+// TestDeletionFails holds that what cannot be removed or looked at is not gone.
+func TestDeletionFails(t *testing.T) {
+	t.Parallel()
+
+	for _, action := range []string{"delete LimitRange", "list LimitRange"} {
+		w := newReadyWorld(t, insidetest.Quota("q"))
+		w.arrive("q")
+		w.remove("q")
+		w.vcluster.Fail(failing(action))
+
+		for range 3 {
+			q := w.reconcile("q")
+			if q == nil {
+				t.Fatalf("%s: it is gone", action)
+			}
+
+			w.expect(q, xpv2.ReasonDeleting, "injected failure")
+		}
+
+		w.vcluster.Heal()
+		w.reconcile("q")
+
+		if w.reconcile("q") != nil {
+			t.Errorf("%s: it is still there", action)
+		}
+	}
+}
+
+// TestDeletionWithoutTenant holds that nothing holds it when its vCluster is gone.
+func TestDeletionWithoutTenant(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w.arrive("q")
+	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"new"} })
+	w.must(w.kube.Delete(t.Context(), insidetest.Tenant()))
+	w.remove("q")
+
+	if w.reconcile("q") != nil {
+		t.Error("it is still there")
+	}
+
+	got := w.events.Take(inside.ReasonSkipped)
+	if len(got) != 1 || !strings.Contains(got[0], "ResourceQuota and LimitRange kubeopera-tenant in default, new, team") {
+		t.Errorf("events: %v", got)
+	}
+}

@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantquota
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+)
+
+// quotaFor is a TenantQuota in these namespaces.
+func quotaFor(name string, namespaces ...string) *v1alpha1.TenantQuota {
+	q := insidetest.Quota(name)
+	q.Spec.Namespaces = namespaces
+
+	return q
+}
+
+// TestLife follows a TenantQuota from its first pass to Ready, and holds that it is
+// then left alone.
+func TestLife(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Quota("q"))
+	w.reconcile("q")
+
+	want := []string{"create LimitRange default kubeopera-tenant", "apply LimitRange default kubeopera-tenant", "apply ResourceQuota default kubeopera-tenant"}
+	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	q := w.reconcile("q")
+	w.expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
+
+	if diff := cmp.Diff([]string{"default"}, q.Status.Namespaces); diff != "" || !synced(q) || meta.ExternalCreateIncomplete(q) {
+		t.Errorf("namespaces: %s, annotations %v", diff, q.GetAnnotations())
+	}
+
+	have := quotaIn("default")
+	if !w.has(have) || have.Spec.Hard.Name(corev1.ResourceLimitsCPU, resource.DecimalSI).String() != "4" || have.Labels[inside.LabelOwnerUID] != "uid-q" {
+		t.Errorf("the quota is %v", have)
+	}
+
+	for range 20 {
+		if diff := cmp.Diff(q.Status, w.reconcile("q").Status); diff != "" {
+			t.Fatalf("the status moves: %s", diff)
+		}
+	}
+
+	if got := w.vcluster.Writes(); len(got) > 0 {
+		t.Errorf("what is Ready was written: %v", got)
+	}
+}
+
+// TestNamespaces follows the list of namespaces.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, quotaFor("q", "default", "team-b", "team-a"))
+	w.makeNamespaces("team-a")
+	w.reconcile("q")
+
+	q := w.reconcile("q")
+	w.expect(q, xpv2.ReasonAvailable, "quota in place in 3 namespaces")
+
+	if diff := cmp.Diff([]string{"default", "team-a", "team-b"}, q.Status.Namespaces); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	made, given := &corev1.Namespace{}, &corev1.Namespace{}
+	made.SetName("team-b")
+	given.SetName("team-a")
+
+	if !w.has(made) || made.Labels[v1alpha1.LabelManagedBy] != v1alpha1.ManagedBy || made.Labels[inside.LabelOwnerUID] != "" {
+		t.Errorf("the namespace that was made has labels %v", made.Labels)
+	}
+
+	if !w.has(given) || len(given.Labels) > 0 {
+		t.Errorf("the namespace that was there has labels %v", given.Labels)
+	}
+
+	w.vcluster.Writes()
+	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
+
+	q = w.reconcile("q")
+	w.expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
+
+	want := []string{
+		"delete ResourceQuota team-a kubeopera-tenant", "delete ResourceQuota team-b kubeopera-tenant",
+		"delete LimitRange team-a kubeopera-tenant", "delete LimitRange team-b kubeopera-tenant",
+	}
+	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	if !w.has(made) {
+		t.Error("a namespace was deleted")
+	}
+}
+
+func TestRepairs(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		harm   func(*world)
+		want   []string
+	}{
+		"Changed": {"someone raised it", func(w *world) {
+			change(w, w.vcluster, quotaIn("default"), func(q *corev1.ResourceQuota) { q.Spec.Hard[corev1.ResourceLimitsCPU] = resource.MustParse("99") })
+		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
+		"Deleted": {"someone deleted it", func(w *world) { w.take(quotaIn("default")) }, []string{"apply ResourceQuota default kubeopera-tenant"}},
+		"Limits": {
+			"someone deleted what it needs beside it", func(w *world) { w.take(limitsIn("default")) },
+			[]string{"create LimitRange default kubeopera-tenant", "apply LimitRange default kubeopera-tenant"},
+		},
+		"Emptied": {"someone emptied that", func(w *world) {
+			change(w, w.vcluster, limitsIn("default"), func(l *corev1.LimitRange) { l.Spec.Limits = nil })
+		}, []string{"apply LimitRange default kubeopera-tenant"}},
+		"Labels": {"someone took a label away", func(w *world) {
+			change(w, w.vcluster, quotaIn("default"), func(q *corev1.ResourceQuota) { delete(q.Labels, inside.LabelOwnerUID) })
+		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
+		"Spec": {"the spec was changed", func(w *world) {
+			change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Hard = hard("pods", "7") })
+		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newReadyWorld(t, insidetest.Quota("q"))
+			w.arrive("q")
+			tc.harm(w)
+			w.expect(w.reconcile("q"), xpv2.ReasonAvailable, messageReady)
+
+			if diff := cmp.Diff(tc.want, w.vcluster.Writes()); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+
+			w.expect(w.reconcile("q"), xpv2.ReasonAvailable, messageReady)
+
+			if got := w.vcluster.Writes(); len(got) > 0 {
+				t.Errorf("%s: repaired twice: %v", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestNamespaceGoesAway holds that nothing is made in a namespace that goes.
+func TestNamespaceGoesAway(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w.arrive("q")
+
+	ns := &corev1.Namespace{}
+	ns.SetName("team")
+	w.take(ns)
+	w.take(quotaIn("team"))
+
+	w.expect(w.reconcile("q"), xpv2.ReasonCreating, `someone deleted Namespace "team" inside the vCluster; it is made anew once it is gone`)
+
+	if got := w.vcluster.Writes(); len(got) > 0 {
+		t.Errorf("wrote %v", got)
+	}
+
+	w.vcluster.EndNamespace("team")
+	w.arrive("q")
+}
+
+func TestWaits(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, insidetest.Quota("q"))
+
+	q := w.reconcile("q")
+	w.expect(q, xpv2.ReasonUnavailable, "create it, or delete this TenantQuota")
+
+	if !synced(q) {
+		t.Error("to wait is no error")
+	}
+
+	tn := insidetest.Tenant()
+	w.must(w.kube.Create(t.Context(), tn))
+	w.expect(w.reconcile("q"), xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet")
+
+	w.must(w.kube.Create(t.Context(), insidetest.Secret(tn, insidetest.Kubeconfig())))
+	w.arrive("q")
+
+	tn.SetConditions(xpv2.Condition{Type: v1alpha1.TypeAPIReachable, Status: corev1.ConditionFalse})
+	w.must(w.kube.Status().Update(t.Context(), tn))
+	w.expect(w.reconcile("q"), xpv2.ReasonAvailable, "quota in place when it was last seen, and cannot be looked at now: the tenant's API cannot be reached")
+}
+
+// TestConflicts holds that of two the first has a namespace, until it is gone.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Quota("q"), insidetest.Quota("r"))
+	w.arrive("q")
+	w.expect(w.reconcile("r"), xpv2.ReasonUnavailable, `LimitRange "kubeopera-tenant" in namespace "default" inside the vCluster belongs to TenantQuota "kubeopera-system/q"; delete that one, or this`)
+
+	change(w, w.kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another"} })
+	w.arrive("r")
+
+	change(w, w.kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another", "default"} })
+	w.expect(w.reconcile("r"), xpv2.ReasonUnavailable, `belongs to TenantQuota "kubeopera-system/q"`)
+
+	w.remove("q")
+
+	w.reconcile("q")
+
+	if w.reconcile("q") != nil {
+		t.Fatal("the first is still there")
+	}
+
+	w.arrive("r")
+}
+
+func TestForeign(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Quota("q"))
+	theirs := quotaIn("default")
+	theirs.SetUID("uid-theirs")
+	w.must(w.vcluster.Create(t.Context(), theirs))
+	w.vcluster.Writes()
+
+	w.expect(w.reconcile("q"), xpv2.ReasonUnavailable, `ResourceQuota "kubeopera-tenant" in namespace "default" inside the vCluster was not made by this provider`)
+
+	if got := w.vcluster.Writes(); len(got) > 0 {
+		t.Errorf("something foreign was touched: %v", got)
+	}
+}
+
+// TestFailures holds that each failure is told, and passes.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		action string
+		says   string
+	}{
+		"Limits":    {"the limits cannot be read", "get LimitRange", `cannot read LimitRange "kubeopera-tenant" in namespace "default" inside the vCluster: injected failure`},
+		"Namespace": {"the namespace cannot be read", "get Namespace", `cannot read Namespace "default" inside the vCluster: injected failure`},
+		"List":      {"what was made cannot be listed", "list ResourceQuota", "cannot list ResourceQuota objects inside the vCluster: injected failure"},
+		"Create":    {"the namespace cannot be made", "create Namespace new", `cannot create Namespace "new" inside the vCluster: injected failure`},
+		"Write":     {"the quota cannot be written", "apply ResourceQuota default", `cannot write ResourceQuota "kubeopera-tenant" in namespace "default" inside the vCluster: injected failure`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newReadyWorld(t, quotaFor("q", "default", "new"))
+			w.vcluster.Fail(failing(tc.action))
+
+			q := w.reconcile("q")
+			if !strings.Contains(q.Status.Message, tc.says) || synced(q) || meta.ExternalCreateIncomplete(q) {
+				t.Errorf("%s: %q, annotations %v", tc.reason, q.Status.Message, q.GetAnnotations())
+			}
+
+			w.expect(w.reconcile("q"), xpv2.ReasonUnavailable, tc.says)
+			w.vcluster.Heal()
+			w.arrive("q")
+		})
+	}
+}
+
+// TestOneNamespaceRefuses holds that the others get their quota all the same.
+func TestOneNamespaceRefuses(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, quotaFor("q", "a", "b"))
+	w.vcluster.Fail(failing("apply ResourceQuota a"))
+
+	q := w.reconcile("q")
+	if !strings.Contains(q.Status.Message, `in namespace "a"`) || !w.has(quotaIn("b")) {
+		t.Errorf("%q", q.Status.Message)
+	}
+
+	q = w.reconcile("q")
+	if diff := cmp.Diff([]string{"b"}, q.Status.Namespaces); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestRefused holds that what the tenant's API server says of a quota is the message.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+
+	refusal := kerrors.NewInvalid(schema.GroupKind{Kind: "ResourceQuota"}, "kubeopera-tenant: spec.hard[bananas]", nil)
+
+	w := newReadyWorld(t, insidetest.Quota("q"))
+	w.arrive("q")
+	w.vcluster.Fail(func(action string) error {
+		if strings.HasSuffix(action, "ResourceQuota default kubeopera-tenant") && !strings.HasPrefix(action, "get") {
+			return refusal
+		}
+
+		return nil
+	})
+
+	q := w.reconcile("q")
+	w.expect(q, xpv2.ReasonUnavailable, "spec.hard[bananas]")
+
+	if synced(q) || len(q.Status.Namespaces) > 0 {
+		t.Errorf("status: %+v", q.Status)
+	}
+}
+
+// TestStrayStays holds that what left the list and cannot be removed is told.
+func TestStrayStays(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w.arrive("q")
+	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
+	w.vcluster.Fail(failing("delete"))
+	w.expect(w.reconcile("q"), xpv2.ReasonUnavailable, `cannot delete ResourceQuota "kubeopera-tenant" in namespace "team" inside the vCluster: injected failure`)
+	w.vcluster.Heal()
+	w.arrive("q")
+
+	if w.has(quotaIn("team")) || w.has(limitsIn("team")) {
+		t.Error("it is still there")
+	}
+}
+
+// TestHandsOff holds that what only observes writes nothing, and says where it stands.
+func TestHandsOff(t *testing.T) {
+	t.Parallel()
+
+	q := quotaFor("q", "default", "team")
+	w := newReadyWorld(t, q)
+	w.arrive("q")
+	change(w, w.kube, q, func(q *v1alpha1.TenantQuota) {
+		q.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve})
+	})
+	w.take(quotaIn("team"))
+	w.expect(w.reconcile("q"), xpv2.ReasonCreating, "quota in place in 1 of 2 namespaces")
+	w.take(quotaIn("default"))
+	w.take(limitsIn("default"))
+	w.take(limitsIn("team"))
+	w.expect(w.reconcile("q"), xpv2.ReasonCreating, messageNothing)
+
+	if got := w.vcluster.Writes(); len(got) > 0 {
+		t.Errorf("it wrote %v", got)
+	}
+}
