@@ -84,6 +84,65 @@ func TestFootprintOfOtherContent(t *testing.T) {
 	}
 }
 
+// TestInstalled holds that what runs is counted as it was rendered, whatever its
+// chart says now.
+func TestInstalled(t *testing.T) {
+	t.Parallel()
+
+	const job = "\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: once}\n"
+
+	deployment := func(name, limits string) string {
+		return `
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ` + name + `}
+spec:
+  replicas: 1
+  strategy: {type: Recreate}
+  template: {spec: {containers: [{name: manager, resources: {requests: {cpu: 25m, memory: 64Mi}, limits: ` + limits + `}}]}}
+`
+	}
+
+	cases := map[string]struct {
+		reason   string
+		manifest string
+		want     string
+		pods     int64
+		errs     string
+	}{
+		"Nothing":  {reason: "it makes no pods", manifest: job, want: "0/0 0/0"},
+		"One":      {reason: "one controller", manifest: deployment("a", "{cpu: 500m, memory: 512Mi}") + job, want: "25m/500m 64Mi/512Mi", pods: 1},
+		"Two":      {reason: "two of them", manifest: deployment("a", "{cpu: 500m, memory: 512Mi}") + deployment("b", "{cpu: 1, memory: 1Gi}"), want: "50m/1500m 128Mi/1536Mi", pods: 2},
+		"NoYAML":   {reason: "what cannot be read", manifest: "{", errs: "cannot tell what the installed Flux needs"},
+		"NoNumber": {reason: "what cannot be counted is named", manifest: deployment("a", "{cpu: 4 cores}"), errs: `Deployment "a"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			for range 2 {
+				got, err := Installed(&helm.Release{Name: ReleaseName, Namespace: Namespace, Manifest: tc.manifest})
+				if tc.errs != "" {
+					if err == nil || !strings.Contains(err.Error(), tc.errs) {
+						t.Errorf("%s: got %v", tc.reason, err)
+					}
+
+					continue
+				}
+
+				if err != nil || inWords(got) != tc.want || got.Pods != tc.pods {
+					t.Errorf("%s: got %s in %d pods, %v; want %s in %d", tc.reason, inWords(got), got.Pods, err, tc.want, tc.pods)
+					continue
+				}
+
+				// What a caller does with it is the caller's.
+				got.Limits[corev1.ResourceCPU] = resource.MustParse("99")
+			}
+		})
+	}
+}
+
 func TestFootprintRefuses(t *testing.T) {
 	t.Parallel()
 

@@ -78,8 +78,7 @@ func (p *Pool) Notify(fn func(types.NamespacedName)) {
 	p.notify = fn
 }
 
-// Tell passes on that something changed for the Tenant.
-func (p *Pool) Tell(t types.NamespacedName) {
+func (p *Pool) tell(t types.NamespacedName) {
 	p.mu.Lock()
 	fn := p.notify
 	p.mu.Unlock()
@@ -137,7 +136,7 @@ func (p *Pool) start(ctx context.Context, key string, cfg *rest.Config) (*Host, 
 
 		ctx, stop := context.WithCancel(p.ctx)
 
-		h, err := p.open(ctx, cfg, p.Tell)
+		h, err := p.open(ctx, cfg, p.tell)
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)

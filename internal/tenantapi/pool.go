@@ -119,6 +119,8 @@ func open(cfg *rest.Config) (*API, error) {
 	cfg = rest.CopyConfig(cfg)
 	// client-go keeps transports for ever unless they have a function of their own.
 	cfg.Proxy = http.ProxyFromEnvironment
+	// A client that is given its HTTP client adds none.
+	cfg.UserAgent = userAgent
 
 	h, err := rest.HTTPClientFor(cfg)
 	if err != nil {

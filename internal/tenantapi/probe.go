@@ -5,8 +5,7 @@ package tenantapi
 
 import (
 	"context"
-	"errors"
-	"net"
+	"regexp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,13 +26,33 @@ func probe(ctx context.Context, c client.Reader) error {
 	return Steady(c.Get(ctx, client.ObjectKey{Name: metav1.NamespaceDefault}, ns))
 }
 
-// Steady takes the local port out of a network error, which would make each
-// repetition of the same error another message.
+// localAddress is the near end of a connection, whose port is another each time.
+var localAddress = regexp.MustCompile(`(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+(%[^\]]+)?\]):\d+->`)
+
+// Steady takes the local ports out of the text of a network error, which would
+// make each repetition of the same error another message. It is still that error.
 func Steady(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		op.Source = nil
+	if err == nil {
+		return nil
 	}
 
-	return err
+	text := localAddress.ReplaceAllString(err.Error(), "")
+	if text == err.Error() {
+		return err
+	}
+
+	return &steadyError{text: text, error: err}
 }
+
+// steadyError is an error in other words.
+type steadyError struct {
+	error
+
+	text string
+}
+
+// Error is the text without what differs each time.
+func (e *steadyError) Error() string { return e.text }
+
+// Unwrap is the error as it came.
+func (e *steadyError) Unwrap() error { return e.error }

@@ -32,20 +32,20 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
-// real are two real clusters with the controller.
-type real struct {
+// realWorld is two real clusters with the controller.
+type realWorld struct {
 	*insidetest.Clusters
 
 	t *testing.T
 }
 
-func runReal(t *testing.T) real {
+func runReal(t *testing.T) realWorld {
 	t.Helper()
 
 	features := &feature.Flags{}
 	features.Enable(feature.EnableBetaManagementPolicies)
 
-	return real{t: t, Clusters: insidetest.RunClusters(t, func(mgr ctrl.Manager) error {
+	return realWorld{t: t, Clusters: insidetest.RunClusters(t, func(mgr ctrl.Manager) error {
 		return Setup(mgr, Options{
 			Options: controller.Options{
 				Logger: logging.NewNopLogger(), GlobalRateLimiter: ratelimiter.NewGlobal(100),
@@ -57,7 +57,7 @@ func runReal(t *testing.T) real {
 }
 
 // create an AdvisorAgent.
-func (r real) create(name string) *v1alpha1.AdvisorAgent {
+func (r realWorld) create(name string) *v1alpha1.AdvisorAgent {
 	a := insidetest.New(insidetest.Agent(name))
 	r.Must(r.Kube.Create(r.t.Context(), a))
 
@@ -76,7 +76,7 @@ func made() []client.Object {
 }
 
 // bringUp is what the controllers of a vCluster do with the Deployment.
-func (r real) bringUp() {
+func (r realWorld) bringUp() {
 	d := theDeployment()
 	r.Must(r.Inside.Get(r.t.Context(), client.ObjectKeyFromObject(d), d))
 
@@ -87,17 +87,24 @@ func (r real) bringUp() {
 	r.Must(r.Inside.Status().Update(r.t.Context(), d))
 }
 
-func (r real) awaitReady(a *v1alpha1.AdvisorAgent) time.Duration {
+func (r realWorld) awaitReady(a *v1alpha1.AdvisorAgent) time.Duration {
 	return r.Await(r.Kube, a, "it is not Ready", func() bool { return a.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue })
 }
 
-func (r real) awaitMessage(a *v1alpha1.AdvisorAgent, says string) time.Duration {
+func (r realWorld) awaitMessage(a *v1alpha1.AdvisorAgent, says string) time.Duration {
 	return r.Await(r.Kube, a, "it does not say "+says, func() bool { return strings.Contains(a.Status.Message, says) })
 }
 
 // TestReal follows AdvisorAgents on real API servers.
 func TestReal(t *testing.T) {
 	r := runReal(t)
+
+	example := &v1alpha1.AdvisorAgent{}
+	r.Example("advisoragent/agent.yaml", example)
+
+	if tn, _ := inside.TenantOf(example); tn != client.ObjectKeyFromObject(r.Tenant()) {
+		t.Errorf("the example is for Tenant %q", tn)
+	}
 
 	a := r.create("a")
 	r.awaitMessage(a, "is not available: 0 of 1 pods are ready")
@@ -164,7 +171,7 @@ func TestReal(t *testing.T) {
 	b := r.create("b")
 	r.awaitMessage(b, `belongs to AdvisorAgent "kubeopera-system/a"`)
 
-	t.Run("Deletion", func(t *testing.T) {
+	t.Run("Deletion", func(*testing.T) {
 		r.Must(r.Kube.Delete(r.t.Context(), a))
 
 		ns := namespace()
@@ -191,7 +198,7 @@ func TestReal(t *testing.T) {
 }
 
 // unreachable holds that news of the Tenant wakes it.
-func (r real) unreachable(t *testing.T, b *v1alpha1.AdvisorAgent) {
+func (r realWorld) unreachable(t *testing.T, b *v1alpha1.AdvisorAgent) {
 	t.Helper()
 
 	set := func(s corev1.ConditionStatus) {
@@ -208,7 +215,7 @@ func (r real) unreachable(t *testing.T, b *v1alpha1.AdvisorAgent) {
 
 // tenantGoes holds that it does not wait for ever inside a vCluster that is dead
 // and going.
-func (r real) tenantGoes(t *testing.T, b *v1alpha1.AdvisorAgent) {
+func (r realWorld) tenantGoes(t *testing.T, b *v1alpha1.AdvisorAgent) {
 	t.Helper()
 
 	tn := r.Tenant()

@@ -26,7 +26,7 @@ func TestDeletion(t *testing.T) {
 	t.Parallel()
 
 	w := newReadyWorld(t, insidetest.Agent("a"))
-	w.arrive("a")
+	w.arrive()
 	w.remove("a")
 
 	w.expect(w.reconcile("a"), xpv2.ReasonDeleting, `waiting for Namespace "app-advisor" inside the vCluster`)
@@ -76,7 +76,7 @@ func TestDeletionFails(t *testing.T) {
 		"get ClusterRole":        `cannot read ClusterRole "app-advisor-srv" inside the vCluster: injected failure`,
 	} {
 		w := newReadyWorld(t, insidetest.Agent("a"))
-		w.arrive("a")
+		w.arrive()
 		w.remove("a")
 		w.vcluster.Fail(failing(action))
 
@@ -104,7 +104,7 @@ func TestDeletionLeavesOthers(t *testing.T) {
 	t.Parallel()
 
 	w := newReadyWorld(t, insidetest.Agent("a"))
-	w.arrive("a")
+	w.arrive()
 	change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) { ns.Labels = map[string]string{"theirs": "now"} })
 	w.remove("a")
 	w.reconcile("a")
@@ -185,7 +185,7 @@ func TestDeletionWithoutAWayIn(t *testing.T) {
 			t.Parallel()
 
 			w := newReadyWorld(t, insidetest.Agent("a"))
-			w.arrive("a")
+			w.arrive()
 			w.remove("a")
 			tc.harm(w)
 			w.clock.SetTime(insidetest.Epoch.Add(24 * time.Hour))
@@ -225,7 +225,7 @@ func TestDeletionWithItsTenant(t *testing.T) {
 			t.Parallel()
 
 			w := newReadyWorld(t, insidetest.Agent("a"))
-			w.arrive("a")
+			w.arrive()
 
 			tn := insidetest.Tenant()
 			change(w, w.kube, tn, func(tn *v1alpha1.Tenant) { tn.SetFinalizers([]string{"x"}) })

@@ -74,5 +74,9 @@ func (e *external) reportUnknown(a *v1alpha1.AdvisorAgent, err error) {
 }
 
 func (e *external) settle(a *v1alpha1.AdvisorAgent, s inside.Summary) {
+	if s.Ready != nil {
+		a.Status.SetObservedGeneration(a.GetGeneration())
+	}
+
 	a.Status.Message = e.Settle(a, e.before.GetCondition(xpv2.TypeReady), s)
 }

@@ -54,7 +54,7 @@ func TestLife(t *testing.T) {
 	a = w.reconcile("a")
 	w.expect(a, xpv2.ReasonAvailable, messageReady)
 
-	if a.Status.Image != image || a.Status.ReadyReplicas != 1 || a.Status.Endpoint != "http://app-advisor-srv.app-advisor.svc:80" || !synced(a) {
+	if a.Status.GetObservedGeneration() != 1 || a.Status.Image != image || a.Status.ReadyReplicas != 1 || a.Status.Endpoint != "http://app-advisor-srv.app-advisor.svc:80" || !synced(a) {
 		t.Errorf("status: %+v", a.Status)
 	}
 
@@ -84,7 +84,7 @@ func TestFollows(t *testing.T) {
 	w.reconcile("a")
 	w.vcluster.AwaitWatches(1)
 
-	w.arrive("a")
+	w.arrive()
 	w.vcluster.AwaitWatches(0)
 
 	d := theDeployment()
@@ -132,7 +132,7 @@ func TestRepairs(t *testing.T) {
 			t.Parallel()
 
 			w := newReadyWorld(t, insidetest.Agent("a"))
-			w.arrive("a")
+			w.arrive()
 			tc.harm(w)
 			w.reconcile("a")
 
@@ -155,7 +155,7 @@ func TestNamespaceDeletedByHand(t *testing.T) {
 	t.Parallel()
 
 	w := newReadyWorld(t, insidetest.Agent("a"))
-	w.arrive("a")
+	w.arrive()
 
 	ns := namespace()
 	w.must(w.vcluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
@@ -169,7 +169,7 @@ func TestNamespaceDeletedByHand(t *testing.T) {
 	}
 
 	w.vcluster.EndNamespace(advisor.Namespace)
-	w.arrive("a")
+	w.arrive()
 }
 
 // TestWaits holds that what waits for its Tenant says so, quietly, and goes on by itself.
@@ -191,7 +191,7 @@ func TestWaits(t *testing.T) {
 	w.expect(w.reconcile("a"), xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet")
 
 	w.must(w.kube.Create(t.Context(), insidetest.Secret(tn, insidetest.Kubeconfig())))
-	w.arrive("a")
+	w.arrive()
 
 	tn.SetConditions(xpv2.Condition{Type: v1alpha1.TypeAPIReachable, Status: corev1.ConditionFalse})
 	w.must(w.kube.Status().Update(t.Context(), tn))
@@ -215,7 +215,7 @@ func TestImage(t *testing.T) {
 	}
 
 	w.image = "registry.example.org/default:v2"
-	if a = w.arrive("a"); a.Status.Image != w.image {
+	if a = w.arrive(); a.Status.Image != w.image {
 		t.Errorf("it runs %q", a.Status.Image)
 	}
 
@@ -254,81 +254,6 @@ func TestTrouble(t *testing.T) {
 
 	w.vcluster.Fail(failing("list Pod"))
 	w.expect(w.reconcile("a"), xpv2.ReasonUnavailable, "injected failure")
-}
-
-// TestConflicts holds that of two that name one Tenant the first has it, until it
-// is gone.
-func TestConflicts(t *testing.T) {
-	t.Parallel()
-
-	w := newReadyWorld(t, insidetest.Agent("a"), insidetest.Agent("b"))
-	w.arrive("a")
-
-	b := w.reconcile("b")
-	w.expect(b, xpv2.ReasonUnavailable, `Namespace "app-advisor" inside the vCluster belongs to AdvisorAgent "kubeopera-system/a"; delete that one, or this`)
-
-	if synced(b) || len(w.vcluster.Writes()) > 0 {
-		t.Error("something of the other was touched")
-	}
-
-	w.remove("b")
-
-	if w.reconcile("b") != nil {
-		t.Error("it has nothing to remove, and is still there")
-	}
-
-	if got := w.vcluster.Writes(); len(got) > 0 {
-		t.Errorf("something of the other was removed: %v", got)
-	}
-
-	// Another takes over what the first leaves behind.
-	w.must(w.kube.Create(t.Context(), fresh("c")))
-	w.reconcile("c")
-	change(w, w.kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetFinalizers(nil) })
-	w.remove("a")
-	w.reconcile("c")
-	w.bringUp()
-
-	if c := w.reconcile("c"); c.GetCondition(xpv2.TypeReady).Reason != xpv2.ReasonAvailable {
-		t.Errorf("%q", c.Status.Message)
-	}
-
-	ns := namespace()
-	w.must(w.vcluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
-
-	if got := ns.Labels[inside.LabelOwnerUID]; got != "uid-c" || ns.Annotations[inside.AnnotationOwner] != "kubeopera-system/c" {
-		t.Errorf("it belongs to %q", got)
-	}
-}
-
-// fresh is an AdvisorAgent that can be created.
-func fresh(name string) *v1alpha1.AdvisorAgent {
-	a := insidetest.Agent(name)
-	a.SetResourceVersion("")
-
-	return a
-}
-
-func TestForeign(t *testing.T) {
-	t.Parallel()
-
-	w := newReadyWorld(t, insidetest.Agent("a"))
-	theirs := namespace()
-	theirs.SetUID("uid-theirs")
-	w.must(w.vcluster.Create(t.Context(), theirs))
-	w.vcluster.Writes()
-
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonUnavailable, `Namespace "app-advisor" inside the vCluster was not made by this provider; delete it there or, to hand it over for good, set its label kubeopera.io/managed-by to tenant-controller`)
-
-	if len(w.vcluster.Writes()) > 0 {
-		t.Error("something foreign was touched")
-	}
-
-	change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) {
-		ns.SetLabels(map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})
-	})
-	w.arrive("a")
 }
 
 // TestFailures holds that each failure is told, keeps nothing pending, and passes.
@@ -371,7 +296,7 @@ func TestFailures(t *testing.T) {
 			}
 
 			w.vcluster.Heal()
-			w.arrive("a")
+			w.arrive()
 		})
 	}
 }
@@ -384,7 +309,7 @@ func TestFailuresWhileReady(t *testing.T) {
 	refused := kerrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, advisor.Name, nil)
 
 	w := newReadyWorld(t, insidetest.Agent("a"))
-	before := w.arrive("a")
+	before := w.arrive()
 
 	w.vcluster.Fail(failing("dry-run Service"))
 
@@ -414,6 +339,51 @@ func TestFailuresWhileReady(t *testing.T) {
 	w.expect(w.reconcile("a"), xpv2.ReasonAvailable, messageReady)
 }
 
+// TestLostAfterWrite holds that what cannot be looked at after a write is told.
+func TestLostAfterWrite(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Agent("a"))
+	written := false
+	w.vcluster.Fail(func(action string) error {
+		if written && strings.HasPrefix(action, "get Namespace") {
+			return errInjected
+		}
+
+		written = written || strings.HasPrefix(action, "apply Deployment")
+
+		return nil
+	})
+
+	if a := w.reconcile("a"); !strings.Contains(a.Status.Message, "injected failure") || synced(a) || !written {
+		t.Errorf("%q", a.Status.Message)
+	}
+
+	w.vcluster.Heal()
+	w.arrive()
+}
+
+// TestLostRace holds that who was too late looks again, and says whose it is.
+func TestLostRace(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Agent("a"), insidetest.Agent("b"))
+	w.vcluster.Fail(func(action string) error {
+		if action != "create Namespace app-advisor" {
+			return nil
+		}
+
+		theirs := namespace()
+		theirs.SetLabels(map[string]string{inside.LabelOwnerUID: "uid-b"})
+
+		return w.vcluster.Slip(theirs)
+	})
+
+	w.expect(w.reconcile("a"), xpv2.ReasonCreating, `belongs to AdvisorAgent "kubeopera-system/b"`)
+	w.vcluster.Heal()
+	w.expect(w.reconcile("a"), xpv2.ReasonUnavailable, `belongs to AdvisorAgent "kubeopera-system/b"`)
+}
+
 // TestHandsOff holds that what only observes, is paused or waits writes nothing.
 func TestHandsOff(t *testing.T) {
 	t.Parallel()
@@ -430,7 +400,7 @@ func TestHandsOff(t *testing.T) {
 			t.Parallel()
 
 			w := newReadyWorld(t, insidetest.Agent("a"))
-			w.arrive("a")
+			w.arrive()
 			change(w, w.kube, insidetest.Agent("a"), fn)
 			change(w, w.vcluster, theDeployment(), func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](9) })
 			w.reconcile("a")
@@ -447,7 +417,7 @@ func TestRebinds(t *testing.T) {
 	t.Parallel()
 
 	w := newReadyWorld(t, insidetest.Agent("a"))
-	w.arrive("a")
+	w.arrive()
 
 	again := insidetest.Tenant()
 	again.SetUID("uid-alice-again")
@@ -457,7 +427,7 @@ func TestRebinds(t *testing.T) {
 	w.must(w.kube.Create(t.Context(), insidetest.Secret(again, insidetest.Kubeconfig())))
 	w.renew()
 
-	if a := w.arrive("a"); a.Labels[v1alpha1.LabelTenantUID] != "uid-alice-again" {
+	if a := w.arrive(); a.Labels[v1alpha1.LabelTenantUID] != "uid-alice-again" {
 		t.Errorf("it is bound to %q", a.Labels[v1alpha1.LabelTenantUID])
 	}
 }

@@ -118,14 +118,14 @@ func (w *world) reconcile(name string) *v1alpha1.AdvisorAgent {
 	return a
 }
 
-// arrive brings the AdvisorAgent to Ready.
-func (w *world) arrive(name string) *v1alpha1.AdvisorAgent {
+// arrive brings the AdvisorAgent a to Ready.
+func (w *world) arrive() *v1alpha1.AdvisorAgent {
 	w.t.Helper()
 
-	w.reconcile(name)
+	w.reconcile("a")
 	w.bringUp()
 
-	a := w.reconcile(name)
+	a := w.reconcile("a")
 	w.expect(a, xpv2.ReasonAvailable, messageReady)
 	w.vcluster.Writes()
 

@@ -27,6 +27,14 @@ const ReasonSkipped event.Reason = "CleanupSkipped"
 // raceDelay is how long after a lost race it is worth to look again.
 const raceDelay = time.Second
 
+// goneDelay is how long after a look at what is left it is worth to look again:
+// nothing tells that something inside a vCluster is gone. What is not gone soon is
+// held by something, and is looked at as seldom as any failure.
+const (
+	goneDelay = time.Second
+	goneSoon  = time.Minute
+)
+
 // Controller is what the passes of a controller share.
 type Controller struct {
 	// Kube is where the objects and their Tenants live.
@@ -117,6 +125,10 @@ func (p Pass) Depart(mg resource.Managed, left []*unstructured.Unstructured, uns
 
 	if !l.again.IsZero() {
 		p.Waker.WakeAfter(client.ObjectKeyFromObject(mg), l.again.Sub(now))
+	}
+
+	if unseen == nil && now.Sub(mg.GetDeletionTimestamp().Time) < goneSoon {
+		p.Waker.WakeAfter(client.ObjectKeyFromObject(mg), goneDelay)
 	}
 
 	return false, why.Error()

@@ -43,7 +43,7 @@ func newStage(t *testing.T, kube ...client.Object) *stage {
 		return &tenantapi.API{Live: s.vcluster}, nil
 	}
 
-	if err := s.Waker.source().Start(t.Context(), s.queue); err != nil {
+	if err := s.Waker.Source().Start(t.Context(), s.queue); err != nil {
 		t.Fatal(err)
 	}
 
@@ -132,9 +132,11 @@ func TestDepart(t *testing.T) {
 		waits  string
 		event  string
 		again  string
+		fresh  bool // Its deletion was asked for just now.
 	}{
 		"Gone":       {reason: "nothing is left", kube: []client.Object{insidetest.Tenant()}, gone: true},
 		"Left":       {reason: "the last that is to go is named", kube: []client.Object{insidetest.Tenant()}, left: left, waits: `waiting for Namespace "n" inside the vCluster`},
+		"Going":      {reason: "what was asked to go is soon gone", kube: []client.Object{insidetest.Tenant()}, left: left, fresh: true, waits: `waiting for Namespace "n"`, again: "after 1s kubeopera-system/a"},
 		"Unseen":     {reason: "what cannot be seen may be there", kube: []client.Object{insidetest.Tenant()}, unseen: errInjected, waits: "injected failure"},
 		"NoTenant":   {reason: "a vCluster that is gone took all with it", unseen: ErrNoTenant, gone: true, event: "there is no such Tenant; not removed: Namespace n"},
 		"Trying":     {reason: "a Tenant that goes is given a little time", kube: []client.Object{going(10 * time.Second)}, left: left, waits: `waiting for Namespace "n"`, again: "after 5s kubeopera-system/a"},
@@ -147,6 +149,9 @@ func TestDepart(t *testing.T) {
 
 			s := newStage(t, append(tc.kube, secretOf(insidetest.Tenant()))...)
 			a := insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch.Add(-time.Hour))
+			if tc.fresh {
+				a = insidetest.Deleted(a, insidetest.Epoch.Add(-time.Second))
+			}
 
 			gone, waits := s.Begin(t.Context(), a).Depart(a, tc.left, tc.unseen, could)
 			if gone != tc.gone || !strings.Contains(waits, tc.waits) || (waits == "") != (tc.waits == "") {

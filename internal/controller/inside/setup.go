@@ -74,7 +74,7 @@ func Setup(mgr ctrl.Manager, k Kind, c Controller, o controller.Options, connect
 		For(k.Object(), builder.WithPredicates(resource.DesiredStateChanged())).
 		Watches(&v1alpha1.Tenant{}, handler.EnqueueRequestsFromMapFunc(referring(mgr.GetClient(), k)), builder.WithPredicates(tenantNews())).
 		Watches(k.Object(), handler.EnqueueRequestsFromMapFunc(siblings(mgr.GetClient(), k)), builder.WithPredicates(deletions())).
-		WatchesRawSource(c.Waker.source()).
+		WatchesRawSource(c.Waker.Source()).
 		Complete(ratelimiter.NewReconciler(k.controller(), r, o.GlobalRateLimiter))
 }
 

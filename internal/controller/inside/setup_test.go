@@ -77,7 +77,7 @@ func TestWaker(t *testing.T) {
 
 	w.Wake(key) // Nothing runs yet.
 
-	if err := w.source().Start(t.Context(), q); err != nil {
+	if err := w.Source().Start(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
 

@@ -48,7 +48,8 @@ func (w *Waker) WakeAfter(o types.NamespacedName, d time.Duration) {
 	w.queue.AddAfter(r, d)
 }
 
-func (w *Waker) source() source.Source {
+// Source is the waker's end in the controller that it wakes.
+func (w *Waker) Source() source.Source {
 	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -86,10 +87,13 @@ func TestInitialize(t *testing.T) {
 }
 
 // replacingUpdater answers as the API server does: with the stored status.
-type replacingUpdater struct{ err error }
+type replacingUpdater struct {
+	stored v1alpha1.TenantStatus
+	err    error
+}
 
 func (u replacingUpdater) UpdateCriticalAnnotations(_ context.Context, o client.Object) error {
-	o.(*v1alpha1.Tenant).Status = v1alpha1.TenantStatus{Phase: v1alpha1.PhasePending}
+	o.(*v1alpha1.Tenant).Status = *u.stored.DeepCopy()
 	meta.AddAnnotations(o, map[string]string{"written": "true"})
 
 	return u.err
@@ -101,12 +105,49 @@ func TestStatusKeeper(t *testing.T) {
 	for _, want := range []error{nil, errInjected} {
 		tn := alice().Phase(v1alpha1.PhaseFailed).Obj()
 
-		if err := (statusKeeper{inner: replacingUpdater{err: want}}).UpdateCriticalAnnotations(t.Context(), tn); !errors.Is(err, want) {
+		stored := v1alpha1.TenantStatus{Phase: v1alpha1.PhasePending}
+		if err := (statusKeeper{inner: replacingUpdater{stored: stored, err: want}}).UpdateCriticalAnnotations(t.Context(), tn); !errors.Is(err, want) {
 			t.Errorf("want error %v, got %v", want, err)
 		}
 
 		if tn.Status.Phase != v1alpha1.PhaseFailed || tn.GetAnnotations()["written"] != "true" {
 			t.Errorf("status %+v or annotations %v were lost", tn.Status, tn.GetAnnotations())
+		}
+	}
+}
+
+// TestStatusKeeperKeepsAnAcceptance holds that a report which was accepted while
+// Create was at work stays accepted, and that another one does not become so.
+func TestStatusKeeperKeepsAnAcceptance(t *testing.T) {
+	t.Parallel()
+
+	told := alice().Obj()
+	told.Status.Report = &v1alpha1.ReportStatus{Status: v1alpha1.ReportProvisioning, ObservedAt: metav1.NewMicroTime(epoch)}
+	told.SetConditions(notDone(v1alpha1.TypeReported, v1alpha1.ReasonProgressing, "is to be reported"))
+
+	heard := told.DeepCopy()
+	accept(heard)
+
+	for name, tc := range map[string]struct {
+		reason  string
+		change  func(*v1alpha1.TenantStatus)
+		accepts bool
+	}{
+		"Same":    {"it is the same report", func(*v1alpha1.TenantStatus) {}, true},
+		"Another": {"it is the one before", func(s *v1alpha1.TenantStatus) { s.Report.ObservedAt = metav1.NewMicroTime(epoch.Add(-time.Second)) }, false},
+		"None":    {"there was none before", func(s *v1alpha1.TenantStatus) { *s = v1alpha1.TenantStatus{} }, false},
+	} {
+		stored := *heard.Status.DeepCopy()
+		tc.change(&stored)
+
+		tn := told.DeepCopy()
+		if err := (statusKeeper{inner: replacingUpdater{stored: stored}}).UpdateCriticalAnnotations(t.Context(), tn); err != nil {
+			t.Fatal(err)
+		}
+
+		accepted := tn.Status.Report.AcceptedAt != nil
+		if c := tn.GetCondition(v1alpha1.TypeReported); accepted != tc.accepts || (c.Status == corev1.ConditionTrue) != tc.accepts {
+			t.Errorf("%s: %s: accepted %t, Reported is %s", name, tc.reason, accepted, c.Status)
 		}
 	}
 }

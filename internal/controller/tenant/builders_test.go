@@ -4,17 +4,12 @@
 package tenant
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"sync"
 	"time"
@@ -424,53 +419,4 @@ func kubeconfigFor(server string, ca []byte, user pair) []byte {
 	}
 
 	return out
-}
-
-// oneChart serves every supported version but 0.36.9, with a schema that refuses
-// the value "refused".
-func oneChart(_ context.Context, version string) (*helm.Chart, error) {
-	if version == "0.36.9" {
-		return nil, fmt.Errorf("%w: no version %q", helm.ErrChartNotFound, version)
-	}
-
-	return loadChart("vcluster", version)
-}
-
-// oneFluxChart serves every version of flux2 but 2.18.9.
-func oneFluxChart(_ context.Context, version string) (*helm.Chart, error) {
-	if version == "2.18.9" {
-		return nil, fmt.Errorf("%w: no version %q", helm.ErrChartNotFound, version)
-	}
-
-	return loadChart("flux2", version)
-}
-
-func loadChart(name, version string) (*helm.Chart, error) {
-	var buf bytes.Buffer
-
-	z := gzip.NewWriter(&buf)
-	a := tar.NewWriter(z)
-
-	for file, body := range map[string]string{
-		"Chart.yaml":         "apiVersion: v2\nname: " + name + "\nversion: " + version + "\n",
-		"values.schema.json": `{"type": "object", "properties": {"refused": {"type": "null"}}}`,
-	} {
-		if err := a.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o600, Size: int64(len(body))}); err != nil {
-			return nil, err
-		}
-
-		if _, err := a.Write([]byte(body)); err != nil {
-			return nil, err
-		}
-	}
-
-	if err := a.Close(); err != nil {
-		return nil, err
-	}
-
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-
-	return helm.LoadChart(buf.Bytes())
 }

@@ -263,18 +263,23 @@ func (f *facts) advisorStage() xpv2.Condition {
 	}
 }
 
-// mirrored is the readiness of all of them, as they say themselves.
+// mirrored is the readiness of all of them, as they say themselves. One that was
+// ready before its last change works as before.
 func mirrored[T resource.Managed](ct xpv2.ConditionType, what string, of ...T) xpv2.Condition {
+	out := done(ct)
+
 	for _, o := range of {
 		ready := o.GetCondition(xpv2.TypeReady)
 
-		switch {
-		case ready.ObservedGeneration != o.GetGeneration():
+		switch news := ready.ObservedGeneration != o.GetGeneration(); {
+		case news && ready.Status == corev1.ConditionTrue:
+			out = pendingChange(ct, what+" is to change")
+		case news:
 			return notDone(ct, v1alpha1.ReasonProgressing, what+" has been asked for")
 		case ready.Status != corev1.ConditionTrue:
 			return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("%s is not ready: %s", what, ready.Message))
 		}
 	}
 
-	return done(ct)
+	return out
 }

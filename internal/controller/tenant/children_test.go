@@ -224,6 +224,10 @@ func TestChildrenOfOthers(t *testing.T) {
 		{"both work", say("b", xpv2.Available()), v1alpha1.PhaseReady, "vCluster and App Advisor ready"},
 		{"one was changed", func() {
 			change(w, w.kube, tenantNamespace, "a", func(a *v1alpha1.AdvisorAgent) { a.SetGeneration(2) })
+		}, v1alpha1.PhaseReady, "vCluster and App Advisor ready; a change waits: the App Advisor is to change"},
+		{"and does not take it", say("a", xpv2.Unavailable().WithMessage("refused")), v1alpha1.PhaseInstallingFlux, "the App Advisor is not ready: refused"},
+		{"one that does not work was changed", func() {
+			change(w, w.kube, tenantNamespace, "a", func(a *v1alpha1.AdvisorAgent) { a.SetGeneration(3) })
 		}, v1alpha1.PhaseInstallingFlux, "the App Advisor has been asked for"},
 		{"and works again", say("a", xpv2.Available()), v1alpha1.PhaseReady, "vCluster and App Advisor ready"},
 	} {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
@@ -48,12 +49,14 @@ type connector struct {
 	kubeLive client.Reader
 	injected *rest.Config
 	hosts    *host.Pool
+	waker    *inside.Waker
 	tenants  *tenantapi.Pool
 	charts   *helm.ChartCache
 	track    func(ctx context.Context, mg resource.ModernManaged) error
 	record   event.Recorder
 	clock    clock.PassiveClock
 	failures *failures
+	stages   *stopwatch
 	defaults defaults
 	reports  bool
 }
@@ -69,8 +72,10 @@ type external struct {
 	live     client.Client // the host
 	helm     helm.Client
 	open     func(k *vcluster.Kubeconfig) (*wayIn, error)
-	record   event.Recorder
-	clock    clock.PassiveClock
+	// wakeAfter has the Tenant looked at again after that time.
+	wakeAfter func(d time.Duration)
+	record    event.Recorder
+	clock     clock.PassiveClock
 
 	chart     func(ctx context.Context, version string) (*helm.Chart, error)
 	fluxChart func(ctx context.Context, version string) (*helm.Chart, error)
@@ -78,6 +83,7 @@ type external struct {
 	fluxNeeds func(ctx context.Context, d desired) (quota.Allowance, error)
 
 	failures *failures
+	stages   *stopwatch
 	names    names
 	defaults defaults
 	before   v1alpha1.TenantStatus
@@ -93,6 +99,7 @@ type external struct {
 	// settled is the Tenant once its status was settled, at that version.
 	settled        *v1alpha1.Tenant
 	settledVersion string
+	settledAt      time.Time
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}
@@ -100,17 +107,23 @@ var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}
 // Connect finds out on which host the Tenant lives and with what defaults.
 func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.TypedExternalClient[*v1alpha1.Tenant], error) {
 	e := &external{
-		kube:     c.kube,
-		kubeLive: c.kubeLive,
-		open:     c.opener(t),
-		record:   c.record,
-		clock:    c.clock,
-		failures: c.failures,
-		names:    namesOf(t),
-		defaults: c.defaults,
-		before:   *t.Status.DeepCopy(),
-		reports:  c.reports,
-		retry:    retryRequested(t),
+		kube:      c.kube,
+		kubeLive:  c.kubeLive,
+		open:      c.opener(t),
+		wakeAfter: func(d time.Duration) { c.waker.WakeAfter(client.ObjectKeyFromObject(t), d) },
+		record:    c.record,
+		clock:     c.clock,
+		failures:  c.failures,
+		stages:    c.stages,
+		names:     namesOf(t),
+		defaults:  c.defaults,
+		before:    *t.Status.DeepCopy(),
+		reports:   c.reports,
+		retry:     retryRequested(t),
+	}
+
+	if len(t.Status.Conditions) == 0 {
+		c.stages.mark(t, created, c.clock.Now())
 	}
 
 	if err := c.connect(ctx, t, e); err != nil {

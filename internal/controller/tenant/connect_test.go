@@ -5,128 +5,26 @@ package tenant
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	corev1 "k8s.io/api/core/v1"
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
-
-// fakeHost is the API server of a cluster with these namespaces and nothing else,
-// that counts what it is asked.
-func fakeHost(t *testing.T, namespaces ...*corev1.Namespace) (*httptest.Server, *atomic.Int64) {
-	t.Helper()
-
-	var asked atomic.Int64
-
-	answers := map[string]string{
-		"/api":  `{"kind": "APIVersions", "versions": ["v1"]}`,
-		"/apis": `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "apps", "versions": [{"groupVersion": "apps/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}}]}`,
-		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
-			{"name": "namespaces", "kind": "Namespace", "namespaced": false, "verbs": ["list", "watch", "get"]},
-			{"name": "resourcequotas", "kind": "ResourceQuota", "namespaced": true, "verbs": ["list", "watch"]},
-			{"name": "limitranges", "kind": "LimitRange", "namespaced": true, "verbs": ["list", "watch"]},
-			{"name": "services", "kind": "Service", "namespaced": true, "verbs": ["list", "watch"]},
-			{"name": "secrets", "kind": "Secret", "namespaced": true, "verbs": ["list", "watch"]}]}`,
-		"/apis/apps/v1": `{"kind": "APIResourceList", "groupVersion": "apps/v1", "resources": [
-			{"name": "statefulsets", "kind": "StatefulSet", "namespaced": true, "verbs": ["list", "watch"]},
-			{"name": "deployments", "kind": "Deployment", "namespaced": true, "verbs": ["list", "watch"]}]}`,
-	}
-	watchable := map[string]string{
-		"/api/v1/namespaces": "v1 Namespace", "/api/v1/resourcequotas": "v1 ResourceQuota", "/api/v1/limitranges": "v1 LimitRange",
-		"/api/v1/services": "v1 Service", "/api/v1/secrets": "meta.k8s.io/v1 PartialObjectMetadata",
-		"/apis/apps/v1/statefulsets": "apps/v1 StatefulSet", "/apis/apps/v1/deployments": "apps/v1 Deployment",
-	}
-
-	ctx, stop := context.WithCancel(context.Background())
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-
-		body, ok := answers[r.URL.Path]
-		if kind := watchable[r.URL.Path]; kind != "" && r.URL.Query().Get("watch") != "" {
-			version, kind, _ := strings.Cut(kind, " ")
-			for i := 0; kind == "Namespace" && i < len(namespaces); i++ {
-				raw, err := json.Marshal(namespaces[i])
-				if err != nil {
-					t.Error(err)
-				}
-
-				body += `{"type": "ADDED", "object": {"apiVersion": "v1", "kind": "Namespace", ` + string(raw[1:]) + `}`
-			}
-
-			if r.URL.Query().Get("sendInitialEvents") == "true" {
-				body += `{"type": "BOOKMARK", "object": {"apiVersion": "` + version + `", "kind": "` + kind +
-					`", "metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}}}`
-			}
-
-			if _, err := w.Write([]byte(body)); err != nil && ctx.Err() == nil {
-				t.Log(err)
-			}
-
-			w.(http.Flusher).Flush()
-
-			// A watch stays open and tells of nothing more.
-			select {
-			case <-ctx.Done():
-			case <-r.Context().Done():
-			}
-
-			return
-		} else if kind != "" {
-			version, kind, _ := strings.Cut(kind, " ")
-			body, ok = `{"apiVersion": "`+version+`", "kind": "`+kind+`List", "metadata": {"resourceVersion": "1"}, "items": []}`, true
-		}
-
-		if !ok {
-			w.WriteHeader(http.StatusNotFound)
-			body = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`
-		}
-
-		if _, err := w.Write([]byte(body)); err != nil && ctx.Err() == nil {
-			t.Log(err)
-		}
-	}))
-	t.Cleanup(func() {
-		stop()
-		s.Close()
-	})
-
-	return s, &asked
-}
-
-// kubeconfigOf leads to a server without TLS.
-func kubeconfigOf(t *testing.T, server string) string {
-	t.Helper()
-
-	c := clientcmdapi.NewConfig()
-	c.CurrentContext = "host"
-	c.Contexts["host"] = &clientcmdapi.Context{Cluster: "host", AuthInfo: "host"}
-	c.Clusters["host"] = &clientcmdapi.Cluster{Server: server}
-	c.AuthInfos["host"] = &clientcmdapi.AuthInfo{Token: "token"}
-
-	raw, err := clientcmd.Write(*c)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return string(raw)
-}
 
 // connectTo makes a connector whose own cluster is at that address.
 func connectTo(w *world, own string) *connector {
@@ -147,7 +45,7 @@ func connectTo(w *world, own string) *connector {
 	return &connector{
 		kube: w.kube, kubeLive: w.kube, injected: &rest.Config{Host: own}, hosts: pool, tenants: tenantapi.NewPool(),
 		track:  func(context.Context, resource.ModernManaged) error { return nil },
-		record: w.events, clock: w.clock, failures: w.failures, defaults: w.defaults,
+		record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, defaults: w.defaults, waker: &inside.Waker{},
 	}
 }
 
@@ -267,6 +165,118 @@ func TestConnectChart(t *testing.T) {
 
 	if _, err := got.(*external).chart(t.Context(), "0.36.1"); !errors.Is(err, helm.ErrChartNotFound) || !strings.Contains(err.Error(), registry.URL) {
 		t.Errorf("with its Secret: %v", err)
+	}
+}
+
+// TestConnectFlux holds where Flux comes from, and that what it needs is known once
+// its chart is here, for which no pass waits.
+func TestConnectFlux(t *testing.T) {
+	t.Parallel()
+
+	own, _ := fakeHost(t)
+	registry := chartRepository(t, "flux2", "2.17.0", map[string]string{"templates/all.yaml": fluxManifest})
+
+	w := newWorld(t, clusterConfig(func(s *v1alpha1.ClusterProviderConfigSpec) {
+		s.FluxChart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{Repository: registry.URL + "/charts/flux2", Version: "2.17.0"}}
+	}))
+
+	charts, err := helm.NewChartCache(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	c := connectTo(w, own.URL)
+	c.charts = charts
+
+	tn := alice().WithFlux("").Obj()
+
+	got, err := c.Connect(t.Context(), tn)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	e := got.(*external)
+
+	f := wantFlux(tn, e.defaults)
+	if f.desired.chartVersion != "2.17.0" {
+		t.Errorf("chart %s, want that of the configuration", f.desired.chartVersion)
+	}
+
+	if _, err := e.fluxNeeds(t.Context(), desired{chartVersion: "2.17.1"}); err == nil {
+		t.Error("it is known what a chart needs that is not to be had")
+	}
+
+	if chart, err := e.fluxChart(t.Context(), f.desired.chartVersion); err != nil || chart.Name() != "flux2" {
+		t.Fatalf("%v, %v", chart, err)
+	}
+
+	want, err := knownFlux()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	needs, err := e.fluxNeeds(t.Context(), f.desired)
+	if diff := cmp.Diff(inWords(want.Limits), inWords(needs.Limits)); err != nil || diff != "" {
+		t.Errorf("%v; what Flux needs: -want, +got:\n%s", err, diff)
+	}
+}
+
+// TestConnectWakes holds that a pass can ask for the next.
+func TestConnectWakes(t *testing.T) {
+	t.Parallel()
+
+	own, _ := fakeHost(t)
+	w, q := newWorld(t, clusterConfig(nil)), wakenQueue{woken: make(chan string, 1)}
+	c := connectTo(w, own.URL)
+
+	if err := c.waker.Source().Start(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+
+	got, err := c.Connect(t.Context(), alice().Obj())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	got.(*external).wakeAfter(time.Second)
+
+	if got, want := <-q.woken, "add "+aliceKey.String()+" after 1s"; got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+}
+
+// TestConnectTellsWhatIsAskedFor holds that a pass knows whether a person asked for
+// it, whether anybody is told, and when a Tenant was seen first.
+func TestConnectTellsWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+
+	own, _ := fakeHost(t)
+
+	for _, on := range []bool{true, false} {
+		w, tn := newWorld(t, clusterConfig(nil)), alice()
+		if on {
+			tn.Says("cannot install")
+		}
+
+		c := connectTo(w, own.URL)
+		c.reports = on
+
+		if on {
+			tn.SetConditions(xpv2.Unavailable())
+		}
+
+		got, err := c.Connect(t.Context(), tn.Obj())
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if _, first := w.stages.at[tn.GetUID()][created]; first == on {
+			t.Errorf("the first look is remembered: %t, want %t", first, !on)
+		}
+
+		if e := got.(*external); e.retry != on || e.reports != on {
+			t.Errorf("retry %t, reports %t, want %t", e.retry, e.reports, on)
+		}
 	}
 }
 

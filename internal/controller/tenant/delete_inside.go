@@ -86,7 +86,16 @@ func (e *external) readInsideRemains(ctx context.Context, t *v1alpha1.Tenant, ho
 		r.flux, r.in, r.unseen = e.findFlux(ctx, t)
 	}
 
-	r.skip = !r.none() && e.clock.Since(t.GetDeletionTimestamp().Time) >= insideBudget
+	if r.none() {
+		return r, nil
+	}
+
+	rest := insideBudget - e.clock.Since(t.GetDeletionTimestamp().Time)
+	r.skip = rest <= 0
+
+	if !r.skip {
+		e.wakeAfter(rest)
+	}
 
 	return r, nil
 }

@@ -129,6 +129,10 @@ func TestDeletionSkipsTheInside(t *testing.T) {
 				w.clock.SetTime(epoch.Add(at))
 				w.mustPass(tn)
 
+				if got := w.woken[len(w.woken)-1]; got != insideBudget-at {
+					t.Errorf("%s: at %s: looked at again after %s", tc.reason, at, got)
+				}
+
 				if !strings.Contains(tn.Status.Message, tc.waits) || w.helm.release == nil || w.events.has(reasonSkipped) {
 					t.Errorf("%s: at %s: %s, events %v", tc.reason, at, tn.Status.Message, w.events.reasons())
 				}

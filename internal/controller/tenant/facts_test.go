@@ -241,7 +241,9 @@ func TestSettled(t *testing.T) {
 		"Agent":   {"the AdvisorAgent is to change", func(f *facts) { f.agentRight = false }, false},
 		"Quota":   {"the TenantQuota is to change", func(f *facts) { f.quotaRight = false }, false},
 		"NoWayIn": {"without a way in none of it can be", func(f *facts) { f.agentRight, f.quotaRight, f.access.kubeconfig = false, false, nil }, true},
-		"Going":   {"while the namespace goes nothing is", func(f *facts) { f.agentRight, f.boundary.namespace = false, namespaceOf(alice().Obj()).Going(epoch).Obj() }, true},
+		"Going": {"while the namespace goes nothing is", func(f *facts) {
+			f.agentRight, f.boundary.namespace = false, namespaceOf(alice().Obj()).Going(epoch).Obj()
+		}, true},
 	}
 	for name, tc := range cases {
 		f := readyFacts(t)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -64,8 +63,7 @@ func TestFinalizer(t *testing.T) {
 			tn := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")
 			tc.happen(w, tn)
 
-			f := finalizer{Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube}
-			if err := f.RemoveFinalizer(t.Context(), tn); (err != nil) != tc.errs || (tc.errs && !errors.Is(err, errInjected)) {
+			if err := w.finalizer(nil).RemoveFinalizer(t.Context(), tn); (err != nil) != tc.errs || (tc.errs && !errors.Is(err, errInjected)) {
 				t.Errorf("%s: got %v", tc.reason, err)
 			}
 
@@ -91,8 +89,7 @@ func TestFinalizerWithoutALook(t *testing.T) {
 	tn.SetResourceVersion("1")
 	w.reads.fail(1)
 
-	f := finalizer{Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube}
-	if err := f.RemoveFinalizer(t.Context(), tn); !errors.Is(err, errInjected) || kerrors.IsConflict(err) {
+	if err := w.finalizer(nil).RemoveFinalizer(t.Context(), tn); !errors.Is(err, errInjected) || kerrors.IsConflict(err) {
 		t.Errorf("got %v", err)
 	}
 }

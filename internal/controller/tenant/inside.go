@@ -45,7 +45,7 @@ func (c *connector) opener(t *v1alpha1.Tenant) func(k *vcluster.Kubeconfig) (*wa
 			// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
 			flux:     api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()),
 			probe:    func(ctx context.Context) error { return c.probe(ctx, t, api) },
-			follow:   func() { api.Follow(flux.Namespace, func() { c.hosts.Tell(key) }) },
+			follow:   func() { api.Follow(flux.Namespace, func() { c.waker.Wake(key) }) },
 			unfollow: func() { api.Unfollow(flux.Namespace) },
 		}, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -18,14 +19,13 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
-	"github.com/kubeopera/provider-kubeopera/internal/host"
 )
 
 var aliceKey = types.NamespacedName{Namespace: tenantNamespace, Name: "alice-default"}
@@ -40,7 +40,7 @@ func (w *world) reconciler() *managed.Reconciler {
 			managed.WithTypedExternalConnector(&worldConnector{w}),
 			managed.WithInitializers(initializer{kube: w.kube}),
 			managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(w.kube)}),
-			managed.WithFinalizer(finalizer{Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube}),
+			managed.WithFinalizer(w.finalizer(w.keep)),
 			managed.WithDeterministicExternalName(true),
 			managed.WithCreationGracePeriod(0),
 			managed.WithPollInterval(time.Minute),
@@ -92,7 +92,7 @@ func checkStored(t *testing.T, when string, tn *v1alpha1.Tenant) {
 
 	c := tn.GetCondition(xpv2.TypeReady)
 	want := map[v1alpha1.TenantPhase]xpv2.ConditionReason{
-		v1alpha1.PhasePending: xpv2.ReasonCreating, v1alpha1.PhaseProvisioning: xpv2.ReasonCreating,
+		v1alpha1.PhasePending: xpv2.ReasonCreating, v1alpha1.PhaseProvisioning: xpv2.ReasonCreating, v1alpha1.PhaseInstallingFlux: xpv2.ReasonCreating,
 		v1alpha1.PhaseFailed: xpv2.ReasonUnavailable, v1alpha1.PhaseReady: xpv2.ReasonAvailable, v1alpha1.PhaseDeleting: xpv2.ReasonDeleting,
 	}[tn.Status.Phase]
 
@@ -177,6 +177,153 @@ func TestReconcileDeletion(t *testing.T) {
 			has[*corev1.Secret](w, w.kube, tenantNamespace, publishedName)
 		if stored == nil && left {
 			t.Error("the Tenant is gone and something of it is left")
+		}
+	}
+}
+
+// TestReconcileConflict holds that a status which others changed meanwhile is
+// written again without a word, and that no transition is lost or told twice.
+func TestReconcileConflict(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, alice().Obj())
+	r := w.reconciler()
+	stored, _ := w.reconcile(r)
+	w.bringUp(stored)
+
+	w.events.events = nil
+	w.refuseWrites = func(a string) error {
+		if a == "kube status Tenant alice-default" {
+			return kerrors.NewConflict(schema.GroupResource{Resource: "tenants"}, "alice-default", errInjected)
+		}
+
+		return nil
+	}
+
+	for range 2 {
+		again, res := w.reconcile(r)
+		if again.Status.Phase != v1alpha1.PhaseProvisioning || (!res.Requeue && res.RequeueAfter == 0) { //nolint:staticcheck // It is what the runtime uses.
+			t.Errorf("%s, again %v", again.Status.Phase, res)
+		}
+	}
+
+	if w.events.has(event.Reason(v1alpha1.PhaseReady)) {
+		t.Errorf("told %v", w.events.events)
+	}
+
+	w.refuseWrites = func(string) error { return nil }
+
+	if stored, _ = w.reconcile(r); stored.Status.Phase != v1alpha1.PhaseReady || w.events.count(event.Reason(v1alpha1.PhaseReady)) != 1 {
+		t.Errorf("%s: %s, told %v", stored.Status.Phase, stored.Status.Message, w.events.reasons())
+	}
+}
+
+// TestReconcileUnseenInside holds that a Ready Tenant whose Flux cannot be looked at
+// stays Ready, and that this is said to be an error.
+func TestReconcileUnseenInside(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, alice().WithFlux("").Obj())
+	r := w.reconciler()
+	stored, _ := w.reconcile(r)
+	w.bringUp(stored)
+	w.reconcile(r)
+
+	w.reads.failOn = "helm get flux"
+
+	for range 3 {
+		stored, _ = w.reconcile(r)
+		checkStored(t, "while Flux cannot be seen", stored)
+
+		if c := stored.GetCondition(xpv2.TypeSynced); stored.Status.Phase != v1alpha1.PhaseReady || c.Status != corev1.ConditionFalse ||
+			!strings.Contains(stored.Status.Message, "cannot be looked at now") {
+			t.Errorf("%s: %s, Synced is %s", stored.Status.Phase, stored.Status.Message, c.Status)
+		}
+	}
+
+	w.reads.failOn = ""
+
+	if stored, _ = w.reconcile(r); stored.GetCondition(xpv2.TypeSynced).Status != corev1.ConditionTrue || stored.Status.Message != "vCluster and Flux ready" {
+		t.Errorf("%s: %s", stored.Status.Phase, stored.Status.Message)
+	}
+}
+
+// TestReconcileReports holds that what is to be told is stored with what happened,
+// and that a Tenant goes only when its last report is kept.
+func TestReconcileReports(t *testing.T) {
+	t.Parallel()
+
+	k := &keeping{err: errInjected}
+	w := newWorld(t, alice().Obj())
+	w.reports, w.keep = true, k.add
+	r := w.reconciler()
+
+	stored, _ := w.reconcile(r)
+	if reportedBy(stored).Status != v1alpha1.ReportProvisioning || stored.GetCondition(v1alpha1.TypeReported).Status != corev1.ConditionFalse {
+		t.Errorf("reported %+v", stored.Status.Report)
+	}
+
+	w.bringUp(stored)
+
+	if stored, _ = w.reconcile(r); reportedBy(stored).Status != v1alpha1.ReportActive {
+		t.Errorf("reported %+v", stored.Status.Report)
+	}
+
+	w.remove(w.kube, stored)
+
+	for range 8 {
+		if stored, _ = w.reconcile(r); stored == nil {
+			t.Fatal("it is gone, and nobody will know")
+		}
+	}
+
+	if reportedBy(stored).Status != v1alpha1.ReportDeleting || has[*corev1.Namespace](w, w.host, "", "vcluster-alice-default") {
+		t.Errorf("reported %+v", stored.Status.Report)
+	}
+
+	k.err = nil
+
+	if stored, _ = w.reconcile(r); stored != nil || len(k.kept) != 1 || k.kept[0].Status != v1alpha1.ReportDeleted {
+		t.Errorf("left %v, kept %+v", stored, k.kept)
+	}
+}
+
+// TestReconcilePending holds that a person who sets the phase back gets one attempt.
+func TestReconcilePending(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, alice().Obj())
+	w.helm.installErr, w.helm.upgradeErr = errInjected, errInjected
+	r := w.reconciler()
+	w.reconcile(r)
+
+	attempts := func() int {
+		stored, _ := w.reconcile(r)
+		if stored.Status.Phase != v1alpha1.PhaseFailed {
+			t.Errorf("%s: %s", stored.Status.Phase, stored.Status.Message)
+		}
+
+		done := w.doneOnHost()
+
+		return len(done) - len(without(done, upgrade))
+	}
+
+	w.journal.clear()
+
+	if n := attempts(); n != 0 {
+		t.Fatalf("%d attempts while it pauses", n)
+	}
+
+	tn := read[*v1alpha1.Tenant](w, w.kube, aliceKey.Namespace, aliceKey.Name)
+	tn.Status.Phase = v1alpha1.PhasePending
+
+	if err := w.kube.Status().Update(t.Context(), tn); err != nil {
+		t.Fatal(err)
+	}
+
+	for i, want := range []int{1, 0, 0} {
+		if n := attempts(); n != want {
+			t.Errorf("pass %d: %d attempts, want %d", i, n, want)
 		}
 	}
 }
@@ -362,49 +509,5 @@ func TestFeatureOptions(t *testing.T) {
 		if got := len(featureOptions(tc.options)); got != tc.want {
 			t.Errorf("%s: %d options, want %d", name, got, tc.want)
 		}
-	}
-}
-
-// recordingQueue keeps what is done to it.
-type recordingQueue struct {
-	workqueue.TypedRateLimitingInterface[reconcile.Request]
-	done chan string
-}
-
-func (q recordingQueue) Add(r reconcile.Request)    { q.done <- "add " + r.String() }
-func (q recordingQueue) Forget(r reconcile.Request) { q.done <- "forget " + r.String() }
-
-// TestOnHostChange holds that a change on a host queues its Tenant at once,
-// whatever backoff it had.
-func TestOnHostChange(t *testing.T) {
-	t.Parallel()
-
-	hosts := host.NewPool()
-	q := recordingQueue{done: make(chan string, 10)}
-
-	if err := onHostChange(hosts).Start(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
-
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-
-	go func() { done <- hosts.Start(ctx) }()
-
-	own, _ := fakeHost(t, namespaceOf(alice().Obj()).Obj())
-	if _, err := hosts.Get(t.Context(), "one", func() (*rest.Config, error) { return &rest.Config{Host: own.URL}, nil }); err != nil {
-		t.Fatal(err)
-	}
-
-	for _, want := range []string{"forget " + aliceKey.String(), "add " + aliceKey.String()} {
-		if got := <-q.done; got != want {
-			t.Errorf("want %q, got %q", want, got)
-		}
-	}
-
-	stop()
-
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

@@ -86,10 +86,10 @@ func sameReport(last, next *v1alpha1.ReportStatus) bool {
 type keeper func(ctx context.Context, r report.Report) error
 
 // keepLast hands the report that the Tenant is gone to who outlives it. Nothing
-// is told of one that nothing was ever told of. A place that does not exist holds
-// nobody back.
+// is told of one that nothing was ever told of, or whose CloudSpace lives on. A
+// place that does not exist holds nobody back.
 func (f finalizer) keepLast(ctx context.Context, t *v1alpha1.Tenant) error {
-	if f.keep == nil || t.Status.Report == nil {
+	if f.keep == nil || t.Status.Report == nil || isLetGo(t) {
 		return nil
 	}
 
@@ -109,4 +109,11 @@ func (f finalizer) keepLast(ctx context.Context, t *v1alpha1.Tenant) error {
 	}
 
 	return err
+}
+
+// isLetGo says that the CloudSpace outlives the Tenant, by its management policies.
+func isLetGo(t *v1alpha1.Tenant) bool {
+	p := t.GetManagementPolicies()
+
+	return len(p) > 0 && !slices.Contains(p, xpv2.ManagementActionAll) && !slices.Contains(p, xpv2.ManagementActionDelete)
 }

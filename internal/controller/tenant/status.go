@@ -55,7 +55,7 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 	t.Status.Namespace = e.names.namespace
 
 	e.settleReport(t, s)
-	e.settled, e.settledVersion = t, t.GetResourceVersion()
+	e.settled, e.settledVersion, e.settledAt = t, t.GetResourceVersion(), now.Time
 
 	t.Status.LastSyncedAt = e.before.LastSyncedAt
 	if !sameStatus(e.before, t.Status) {

@@ -21,9 +21,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -31,7 +29,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
@@ -79,33 +76,17 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		return fmt.Errorf("cannot index Tenants by their cloudSpaceID: %w", err)
 	}
 
+	// What changes on a host, or inside a vCluster, means that its Tenant has moved on,
+	// so that a backoff from before means nothing.
+	waker := &inside.Waker{}
 	hosts := host.NewPool()
+	hosts.Notify(waker.Wake)
+
 	if err := mgr.Add(hosts); err != nil {
 		return fmt.Errorf("cannot add the host clusters to the manager: %w", err)
 	}
 
-	//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
-	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
-	c := &connector{
-		kube:     mgr.GetClient(),
-		kubeLive: mgr.GetAPIReader(),
-		injected: mgr.GetConfig(),
-		hosts:    hosts,
-		tenants:  o.Tenants,
-		charts:   o.Charts,
-		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
-		record:   record,
-		clock:    clock.RealClock{},
-		failures: newFailures(),
-		defaults: defaults{
-			chartVersion:     o.ChartVersion,
-			chartVersionFrom: "the provider's default chart version",
-			fluxChartVersion: o.FluxChartVersion,
-			advisorImage:     o.AdvisorImage,
-			environment:      o.Environment,
-		},
-		reports: o.Outbox != nil,
-	}
+	c := newConnector(mgr, o, name, hosts, waker)
 
 	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(featureOptions(o.Options),
 		managed.WithTypedExternalConnector(c),
@@ -114,7 +95,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		managed.WithFinalizer(finalizer{
 			Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName),
 			live:      mgr.GetAPIReader(),
-			record:    record,
+			record:    c.record,
 			clock:     c.clock,
 			keep:      keepIn(o.Outbox),
 		}),
@@ -125,7 +106,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		managed.WithMinPollInterval(minPoll),
 		managed.WithPollIntervalHook(pollInterval),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
-		managed.WithRecorder(record),
+		managed.WithRecorder(c.record),
 	)...)
 
 	return ctrl.NewControllerManagedBy(mgr).
@@ -135,8 +116,36 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Owns(&corev1.Secret{}, builder.OnlyMetadata).
 		Watches(&v1alpha1.AdvisorAgent{}, handler.EnqueueRequestsFromMapFunc(namedTenant)).
 		Watches(&v1alpha1.TenantQuota{}, handler.EnqueueRequestsFromMapFunc(namedTenant)).
-		WatchesRawSource(onHostChange(hosts)).
+		WatchesRawSource(waker.Source()).
 		Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
+}
+
+// newConnector makes the external clients of all Tenants.
+func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, waker *inside.Waker) *connector {
+	//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
+	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
+	return &connector{
+		kube:     mgr.GetClient(),
+		kubeLive: mgr.GetAPIReader(),
+		injected: mgr.GetConfig(),
+		hosts:    hosts,
+		waker:    waker,
+		tenants:  o.Tenants,
+		charts:   o.Charts,
+		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
+		record:   record,
+		clock:    clock.RealClock{},
+		failures: newFailures(),
+		stages:   newStopwatch(),
+		defaults: defaults{
+			chartVersion:     o.ChartVersion,
+			chartVersionFrom: "the provider's default chart version",
+			fluxChartVersion: o.FluxChartVersion,
+			advisorImage:     o.AdvisorImage,
+			environment:      o.Environment,
+		},
+		reports: o.Outbox != nil,
+	}
 }
 
 // keepIn keeps the last reports of Tenants in the outbox.
@@ -171,20 +180,6 @@ func featureOptions(o controller.Options) []managed.ReconcilerOption {
 	}
 
 	return out
-}
-
-// onHostChange reconciles a Tenant when something of it changes on its host.
-func onHostChange(hosts *host.Pool) source.Source {
-	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		hosts.Notify(func(t types.NamespacedName) {
-			r := reconcile.Request{NamespacedName: t}
-			// The host has moved on, so that a backoff from before means nothing.
-			q.Forget(r)
-			q.Add(r)
-		})
-
-		return nil
-	})
 }
 
 // pollInterval is short while a Tenant is not Ready.

@@ -5,12 +5,14 @@ package tenant
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -35,6 +37,65 @@ var stageSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 // Collectors are the metrics of the Tenant controller.
 func Collectors() []prometheus.Collector { return []prometheus.Collector{stageSeconds} }
 
+// stopwatch remembers when stages of Tenants were complete, finer than the whole
+// seconds of their conditions. What it does not know, those tell.
+type stopwatch struct {
+	mu sync.Mutex
+	at map[types.UID]map[xpv2.ConditionType]time.Time
+}
+
+func newStopwatch() *stopwatch {
+	return &stopwatch{at: map[types.UID]map[xpv2.ConditionType]time.Time{}}
+}
+
+// created stands for the stage that all others follow.
+const created xpv2.ConditionType = ""
+
+// mark that the stage is complete.
+func (s *stopwatch) mark(t *v1alpha1.Tenant, stage xpv2.ConditionType, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.at[t.GetUID()] == nil {
+		s.at[t.GetUID()] = map[xpv2.ConditionType]time.Time{}
+	}
+
+	s.at[t.GetUID()][stage] = now
+}
+
+// completed is when the stage was complete, if the condition says that it is.
+func (s *stopwatch) completed(t *v1alpha1.Tenant, stage xpv2.ConditionType) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	coarse := t.GetCondition(stage).LastTransitionTime.Time
+	if fine := s.at[t.GetUID()][stage]; fine.Truncate(time.Second).Equal(coarse.Truncate(time.Second)) {
+		return fine
+	}
+
+	return coarse
+}
+
+// began is when the Tenant was created, or was seen first right after.
+func (s *stopwatch) began(t *v1alpha1.Tenant) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if at, ok := s.at[t.GetUID()][created]; ok {
+		return at
+	}
+
+	return t.GetCreationTimestamp().Time
+}
+
+// forget the Tenant: it is Ready, or being deleted.
+func (s *stopwatch) forget(t *v1alpha1.Tenant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	delete(s.at, t.GetUID())
+}
+
 // tellTransitions records what a pass changed: an event for another phase or
 // another failure, and the time that each stage took which it completed.
 func (e *external) tellTransitions(t *v1alpha1.Tenant) {
@@ -43,7 +104,12 @@ func (e *external) tellTransitions(t *v1alpha1.Tenant) {
 	for _, c := range t.Status.Conditions {
 		if took, ok := e.took(t, c); ok {
 			stageSeconds.WithLabelValues(string(c.Type)).Observe(took.Seconds())
+			e.stages.mark(t, c.Type, e.settledAt)
 		}
+	}
+
+	if p := t.Status.Phase; p == v1alpha1.PhaseReady || p == v1alpha1.PhaseDeleting {
+		e.stages.forget(t)
 	}
 }
 
@@ -75,13 +141,13 @@ func (e *external) took(t *v1alpha1.Tenant, c xpv2.Condition) (time.Duration, bo
 		return 0, false
 	}
 
-	since := t.GetCreationTimestamp().Time
+	since := e.stages.began(t)
 
-	for _, later := range []xpv2.Condition{was, t.GetCondition(earlier)} {
-		if at := later.LastTransitionTime.Time; at.After(since) && !at.After(c.LastTransitionTime.Time) {
+	for _, at := range []time.Time{was.LastTransitionTime.Time, e.stages.completed(t, earlier)} {
+		if at.After(since) && !at.After(e.settledAt) {
 			since = at
 		}
 	}
 
-	return c.LastTransitionTime.Sub(since), true
+	return e.settledAt.Sub(since), true
 }

@@ -42,8 +42,12 @@ func TestTook(t *testing.T) {
 		before []xpv2.Condition
 		after  []xpv2.Condition
 		of     xpv2.ConditionType
-		want   time.Duration
-		none   bool
+		// marks are what is remembered of stages, fine the part of a second at which
+		// the pass settled.
+		marks map[xpv2.ConditionType]time.Duration
+		fine  time.Duration
+		want  time.Duration
+		none  bool
 	}{
 		"First":        {reason: "the first stage counts from creation", after: []xpv2.Condition{at(done(boundary), 2*time.Second)}, of: boundary, want: 2 * time.Second},
 		"Follows":      {reason: "a stage counts from the one before", before: waiting(api, 0), after: []xpv2.Condition{at(done(release), 2*time.Second), at(done(api), 20*time.Second)}, of: api, want: 18 * time.Second},
@@ -57,12 +61,26 @@ func TestTook(t *testing.T) {
 		"LostReady":    {reason: "so does Ready", before: waiting(xpv2.TypeReady, time.Hour), after: []xpv2.Condition{at(xpv2.Available(), time.Hour+time.Minute)}, of: xpv2.TypeReady, want: time.Minute},
 		"Unmanaged":    {reason: "what was taken over is complete", before: waiting(fluxed, 0), after: []xpv2.Condition{at(done(published), 20*time.Second), at(unmanaged(fluxed), 21*time.Second)}, of: fluxed, want: time.Second},
 		"Late":         {reason: "a stage before that is complete later does not count", before: waiting(quotaed, 0), after: []xpv2.Condition{at(done(published), 30*time.Second), at(done(quotaed), 20*time.Second)}, of: quotaed, want: 20 * time.Second},
-		"Already":      {reason: "what was complete is no news", before: []xpv2.Condition{done(api)}, after: []xpv2.Condition{at(done(api), time.Second)}, of: api, none: true},
-		"Changes":      {reason: "a change of it neither", before: []xpv2.Condition{done(release)}, after: []xpv2.Condition{at(pendingChange(release, "x"), time.Second)}, of: release, none: true},
-		"NotYet":       {reason: "what is not complete took no time yet", before: waiting(api, 0), after: waiting(api, 0), of: api, none: true},
-		"Skipped":      {reason: "what is not wanted took none", before: waiting(fluxed, 0), after: []xpv2.Condition{at(skipped(fluxed, "off"), time.Second)}, of: fluxed, none: true},
-		"OtherType":    {reason: "what is no stage is not timed", after: []xpv2.Condition{at(xpv2.ReconcileSuccess(), time.Second)}, of: xpv2.TypeSynced, none: true},
-		"Reported":     {reason: "nor is the report", after: []xpv2.Condition{at(done(v1alpha1.TypeReported), time.Second)}, of: v1alpha1.TypeReported, none: true},
+		"Created": {
+			reason: "the first look is finer than the creation", after: []xpv2.Condition{at(done(boundary), time.Second)}, of: boundary,
+			marks: map[xpv2.ConditionType]time.Duration{created: 900 * time.Millisecond}, fine: 250 * time.Millisecond, want: 350 * time.Millisecond,
+		},
+		"Fine": {
+			reason: "what is remembered of the one before is finer than its condition", before: waiting(api, 0),
+			after: []xpv2.Condition{at(done(release), 2*time.Second), at(done(api), 3*time.Second)}, of: api,
+			marks: map[xpv2.ConditionType]time.Duration{release: 2800 * time.Millisecond}, fine: 100 * time.Millisecond, want: 300 * time.Millisecond,
+		},
+		"Forgotten": {
+			reason: "what is remembered of another time is not", before: waiting(api, 0),
+			after: []xpv2.Condition{at(done(release), 2*time.Second), at(done(api), 3*time.Second)}, of: api,
+			marks: map[xpv2.ConditionType]time.Duration{release: 800 * time.Millisecond}, want: time.Second,
+		},
+		"Already":   {reason: "what was complete is no news", before: []xpv2.Condition{done(api)}, after: []xpv2.Condition{at(done(api), time.Second)}, of: api, none: true},
+		"Changes":   {reason: "a change of it neither", before: []xpv2.Condition{done(release)}, after: []xpv2.Condition{at(pendingChange(release, "x"), time.Second)}, of: release, none: true},
+		"NotYet":    {reason: "what is not complete took no time yet", before: waiting(api, 0), after: waiting(api, 0), of: api, none: true},
+		"Skipped":   {reason: "what is not wanted took none", before: waiting(fluxed, 0), after: []xpv2.Condition{at(skipped(fluxed, "off"), time.Second)}, of: fluxed, none: true},
+		"OtherType": {reason: "what is no stage is not timed", after: []xpv2.Condition{at(xpv2.ReconcileSuccess(), time.Second)}, of: xpv2.TypeSynced, none: true},
+		"Reported":  {reason: "nor is the report", after: []xpv2.Condition{at(done(v1alpha1.TypeReported), time.Second)}, of: v1alpha1.TypeReported, none: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -75,11 +93,55 @@ func TestTook(t *testing.T) {
 			tn.Status.Conditions = nil
 			tn.SetConditions(tc.after...)
 
-			got, ok := e.took(tn, tn.GetCondition(tc.of))
+			c := tn.GetCondition(tc.of)
+			e.settledAt = c.LastTransitionTime.Add(tc.fine)
+
+			for stage, after := range tc.marks {
+				w.stages.mark(tn, stage, epoch.Add(after))
+			}
+
+			got, ok := e.took(tn, c)
 			if ok == tc.none || got != tc.want {
 				t.Errorf("%s: took %s, %t; want %s", tc.reason, got, ok, tc.want)
 			}
 		})
+	}
+}
+
+// TestStopwatchForgets holds that nothing is remembered of a Tenant that is Ready,
+// or that is deleted: it would be for ever.
+func TestStopwatchForgets(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().WithFlux("").Obj()
+	w.idleFlux = true
+	w.mustPass(tn)
+	w.bringUp(tn)
+	w.mustPass(tn)
+
+	if got := len(w.stages.at[tn.GetUID()]); got != 5 {
+		t.Errorf("%d stages are remembered while Flux comes up, want 5: %v", got, w.stages.at)
+	}
+
+	w.fluxComesUp()
+	w.mustPass(tn)
+
+	if tn.Status.Phase != v1alpha1.PhaseReady || len(w.stages.at) > 0 {
+		t.Errorf("%s, remembered: %v", tn.Status.Phase, w.stages.at)
+	}
+
+	going := bob().Obj()
+	w.mustPass(going)
+
+	if len(w.stages.at) != 1 {
+		t.Fatalf("remembered: %v", w.stages.at)
+	}
+
+	going.SetDeletionTimestamp(&metav1.Time{Time: epoch})
+	w.mustPass(going)
+
+	if len(w.stages.at) > 0 {
+		t.Errorf("remembered of one that is deleted: %v", w.stages.at)
 	}
 }
 

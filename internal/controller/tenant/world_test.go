@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -21,7 +20,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -66,6 +64,8 @@ type world struct {
 	clock      *clocktesting.FakePassiveClock
 	events     *recorder
 	failures   *failures
+	stages     *stopwatch
+	woken      []time.Duration
 	journal    *journal
 	reads      *reads
 	// refuseWrites fails the writes of which it returns an error.
@@ -88,6 +88,7 @@ type world struct {
 	fluxChart    func(ctx context.Context, version string) (*helm.Chart, error)
 	fluxNeeds    func() (quota.Allowance, error)
 	reports      bool
+	keep         keeper
 }
 
 // newWorld has the given objects, each in the cluster of its kind.
@@ -99,6 +100,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		clock:        clocktesting.NewFakePassiveClock(epoch),
 		events:       &recorder{},
 		failures:     newFailures(),
+		stages:       newStopwatch(),
 		journal:      &journal{},
 		reads:        &reads{},
 		refuseWrites: func(string) error { return nil },
@@ -241,6 +243,13 @@ func (w *world) interceptors(cluster string) interceptor.Funcs {
 
 			return c.Update(ctx, o, opts...)
 		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, _ string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			if err := w.refuseWrites(fmt.Sprintf("%s status %s %s", cluster, kindOf(o), o.GetName())); err != nil {
+				return err
+			}
+
+			return c.Status().Update(ctx, o, opts...)
+		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 			if err := write("patch", o); err != nil {
 				return err
@@ -290,8 +299,9 @@ func (w *world) checkPrecondition(ctx context.Context, c client.Client, o client
 func (w *world) external(t *v1alpha1.Tenant) *external {
 	return &external{
 		kube: w.kube, cached: watchedOnly{w.host}, live: w.host, helm: w.helm.client(),
-		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures,
-		chart: w.chart, fluxChart: w.fluxChart,
+		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages,
+		wakeAfter: func(d time.Duration) { w.woken = append(w.woken, d) },
+		chart:     w.chart, fluxChart: w.fluxChart,
 		fluxNeeds: func(context.Context, desired) (quota.Allowance, error) { return w.fluxNeeds() },
 		names:     namesOf(t), defaults: w.defaults, before: *t.Status.DeepCopy(), reports: w.reports, retry: retryRequested(t),
 	}
@@ -405,123 +415,4 @@ func (w *world) bringUp(t *v1alpha1.Tenant) {
 	}
 
 	w.journal.clear()
-}
-
-// add an object behind the back of the code.
-func (w *world) add(o client.Object) {
-	w.t.Helper()
-
-	c := w.host
-	if livesBesideTenants(o) {
-		c = w.kube
-	}
-
-	if err := c.Create(context.Background(), o); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// addInside adds an object inside the vCluster behind the back of the code, which
-// leaves the journal as it is.
-func (w *world) addInside(o client.Object) {
-	w.t.Helper()
-
-	done := w.journal.take()
-
-	if err := w.inner.Create(context.Background(), o); err != nil {
-		w.t.Fatal(err)
-	}
-
-	w.journal.set(done)
-}
-
-// change an object on the host behind the back of the code.
-func change[T client.Object](w *world, c client.Client, namespace, name string, fn func(T)) {
-	w.t.Helper()
-
-	o := newOf[T]()
-	if err := c.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
-		w.t.Fatal(err)
-	}
-
-	fn(o)
-
-	if err := c.Update(context.Background(), o); err != nil {
-		w.t.Fatal(err)
-	}
-
-	w.journal.clear()
-}
-
-// changeStatus changes the status of an object behind the back of the code.
-func changeStatus[T client.Object](w *world, c client.Client, namespace, name string, fn func(T)) {
-	w.t.Helper()
-
-	o := read[T](w, c, namespace, name)
-	fn(o)
-
-	if err := c.Status().Update(context.Background(), o); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// has says whether an object exists.
-func has[T client.Object](w *world, c client.Client, namespace, name string) bool {
-	w.t.Helper()
-
-	err := c.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, newOf[T]())
-	if client.IgnoreNotFound(err) != nil {
-		w.t.Fatal(err)
-	}
-
-	return err == nil
-}
-
-// read an object that must exist.
-func read[T client.Object](w *world, c client.Client, namespace, name string) T {
-	w.t.Helper()
-
-	o := newOf[T]()
-	if err := c.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
-		w.t.Fatal(err)
-	}
-
-	return o
-}
-
-// remove an object behind the back of the code.
-func (w *world) remove(c client.Client, o client.Object) {
-	w.t.Helper()
-
-	uid := o.GetUID()
-	if err := c.Delete(context.Background(), o, client.Preconditions{UID: &uid}); err != nil {
-		w.t.Fatal(err)
-	}
-
-	w.journal.clear()
-}
-
-func newOf[T client.Object]() T {
-	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
-}
-
-func kindOf(o runtime.Object) string {
-	gvk, _, err := testScheme().ObjectKinds(o)
-	if err != nil {
-		return fmt.Sprintf("%T", o)
-	}
-
-	return gvk[0].Kind
-}
-
-// testMapper knows the kinds that the tests leave in a namespace.
-func testMapper() meta.RESTMapper {
-	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion})
-	m.Add(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), meta.RESTScopeNamespace)
-	m.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
-	m.Add(corev1.SchemeGroupVersion.WithKind("Service"), meta.RESTScopeNamespace)
-	m.Add(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), meta.RESTScopeNamespace)
-	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
-
-	return m
 }

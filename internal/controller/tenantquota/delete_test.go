@@ -21,11 +21,11 @@ import (
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w := newReadyWorld(t, quotaFor("default", "team"))
 	w.arrive("q")
 	// The spec no longer names it, and no pass has seen that.
 	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
-	w.remove("q")
+	w.remove()
 
 	w.expect(w.reconcile("q"), xpv2.ReasonDeleting, `waiting for LimitRange "kubeopera-tenant" in namespace "team" inside the vCluster`)
 
@@ -56,7 +56,7 @@ func TestDeletionFails(t *testing.T) {
 	for _, action := range []string{"delete LimitRange", "list LimitRange"} {
 		w := newReadyWorld(t, insidetest.Quota("q"))
 		w.arrive("q")
-		w.remove("q")
+		w.remove()
 		w.vcluster.Fail(failing(action))
 
 		for range 3 {
@@ -81,11 +81,11 @@ func TestDeletionFails(t *testing.T) {
 func TestDeletionWithoutTenant(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w := newReadyWorld(t, quotaFor("default", "team"))
 	w.arrive("q")
 	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"new"} })
 	w.must(w.kube.Delete(t.Context(), insidetest.Tenant()))
-	w.remove("q")
+	w.remove()
 
 	if w.reconcile("q") != nil {
 		t.Error("it is still there")

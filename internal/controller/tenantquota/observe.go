@@ -53,5 +53,9 @@ func (e *external) reportUnknown(q *v1alpha1.TenantQuota, err error) {
 }
 
 func (e *external) settle(q *v1alpha1.TenantQuota, s inside.Summary) {
+	if s.Ready != nil {
+		q.Status.SetObservedGeneration(q.GetGeneration())
+	}
+
 	q.Status.Message = e.Settle(q, e.before.GetCondition(xpv2.TypeReady), s)
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
 )
 
-// quotaFor is a TenantQuota in these namespaces.
-func quotaFor(name string, namespaces ...string) *v1alpha1.TenantQuota {
-	q := insidetest.Quota(name)
+// quotaFor is the TenantQuota q in these namespaces.
+func quotaFor(namespaces ...string) *v1alpha1.TenantQuota {
+	q := insidetest.Quota("q")
 	q.Spec.Namespaces = namespaces
 
 	return q
@@ -44,7 +44,7 @@ func TestLife(t *testing.T) {
 	q := w.reconcile("q")
 	w.expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
 
-	if diff := cmp.Diff([]string{"default"}, q.Status.Namespaces); diff != "" || !synced(q) || meta.ExternalCreateIncomplete(q) {
+	if diff := cmp.Diff([]string{"default"}, q.Status.Namespaces); diff != "" || !synced(q) || meta.ExternalCreateIncomplete(q) || q.Status.GetObservedGeneration() != 1 {
 		t.Errorf("namespaces: %s, annotations %v", diff, q.GetAnnotations())
 	}
 
@@ -68,7 +68,7 @@ func TestLife(t *testing.T) {
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("q", "default", "team-b", "team-a"))
+	w := newReadyWorld(t, quotaFor("default", "team-b", "team-a"))
 	w.makeNamespaces("team-a")
 	w.reconcile("q")
 
@@ -162,7 +162,7 @@ func TestRepairs(t *testing.T) {
 func TestNamespaceGoesAway(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w := newReadyWorld(t, quotaFor("default", "team"))
 	w.arrive("q")
 
 	ns := &corev1.Namespace{}
@@ -218,7 +218,7 @@ func TestConflicts(t *testing.T) {
 	change(w, w.kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another", "default"} })
 	w.expect(w.reconcile("r"), xpv2.ReasonUnavailable, `belongs to TenantQuota "kubeopera-system/q"`)
 
-	w.remove("q")
+	w.remove()
 
 	w.reconcile("q")
 
@@ -264,7 +264,7 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, quotaFor("q", "default", "new"))
+			w := newReadyWorld(t, quotaFor("default", "new"))
 			w.vcluster.Fail(failing(tc.action))
 
 			q := w.reconcile("q")
@@ -283,7 +283,7 @@ func TestFailures(t *testing.T) {
 func TestOneNamespaceRefuses(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("q", "a", "b"))
+	w := newReadyWorld(t, quotaFor("a", "b"))
 	w.vcluster.Fail(failing("apply ResourceQuota a"))
 
 	q := w.reconcile("q")
@@ -325,7 +325,7 @@ func TestRefused(t *testing.T) {
 func TestStrayStays(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("q", "default", "team"))
+	w := newReadyWorld(t, quotaFor("default", "team"))
 	w.arrive("q")
 	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
 	w.vcluster.Fail(failing("delete"))
@@ -338,11 +338,35 @@ func TestStrayStays(t *testing.T) {
 	}
 }
 
+// TestLostAfterWrite holds that what cannot be looked at after a write is told.
+func TestLostAfterWrite(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Quota("q"))
+	written := false
+	w.vcluster.Fail(func(action string) error {
+		if written && strings.HasPrefix(action, "get") {
+			return errInjected
+		}
+
+		written = written || strings.HasPrefix(action, "apply ResourceQuota")
+
+		return nil
+	})
+
+	if q := w.reconcile("q"); !strings.Contains(q.Status.Message, "injected failure") || synced(q) || !written {
+		t.Errorf("%q", q.Status.Message)
+	}
+
+	w.vcluster.Heal()
+	w.arrive("q")
+}
+
 // TestHandsOff holds that what only observes writes nothing, and says where it stands.
 func TestHandsOff(t *testing.T) {
 	t.Parallel()
 
-	q := quotaFor("q", "default", "team")
+	q := quotaFor("default", "team")
 	w := newReadyWorld(t, q)
 	w.arrive("q")
 	change(w, w.kube, q, func(q *v1alpha1.TenantQuota) {

@@ -116,16 +116,13 @@ func (w *world) reconcile(name string) *v1alpha1.TenantQuota {
 }
 
 // arrive brings the TenantQuota to Ready.
-func (w *world) arrive(name string) *v1alpha1.TenantQuota {
+func (w *world) arrive(name string) {
 	w.t.Helper()
 
 	w.reconcile(name)
 
-	q := w.reconcile(name)
-	w.expect(q, xpv2.ReasonAvailable, messageReady)
+	w.expect(w.reconcile(name), xpv2.ReasonAvailable, messageReady)
 	w.vcluster.Writes()
-
-	return q
 }
 
 // expect where an TenantQuota stands.
@@ -159,11 +156,11 @@ func (w *world) must(err error) {
 	}
 }
 
-// remove the TenantQuota.
-func (w *world) remove(name string) {
+// remove the TenantQuota q.
+func (w *world) remove() {
 	w.t.Helper()
 
-	w.must(w.kube.Delete(w.t.Context(), insidetest.Quota(name)))
+	w.must(w.kube.Delete(w.t.Context(), insidetest.Quota("q")))
 }
 
 // failing fails the actions that contain the text.

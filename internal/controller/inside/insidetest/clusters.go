@@ -8,6 +8,9 @@ package insidetest
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
@@ -174,6 +178,18 @@ func (c *Clusters) Pass(o resource.Managed) {
 	}
 
 	c.Await(c.Kube, o, "the pass was not made", func() bool { return handled.GetLastHandledReconcileAt() == token })
+}
+
+// Example reads a file of the examples into o, and has the API server check it.
+func (c *Clusters) Example(file string, o client.Object) {
+	c.t.Helper()
+
+	_, here, _, _ := runtime.Caller(0)
+
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "..", "..", "examples", file))
+	c.Must(err)
+	c.Must(yaml.UnmarshalStrict(raw, o))
+	c.Must(c.Kube.Create(c.t.Context(), o, client.DryRunAll))
 }
 
 // EndNamespace lets a namespace inside the vCluster go that is being deleted: no

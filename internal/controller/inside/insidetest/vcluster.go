@@ -43,6 +43,8 @@ type VCluster struct {
 	client.WithWatch
 
 	t *testing.T
+	// store is the same without what is added to it here.
+	store client.WithWatch
 
 	mu     sync.Mutex
 	writes []string
@@ -66,18 +68,27 @@ func NewVCluster(t *testing.T, objs ...client.Object) *VCluster {
 	}
 
 	b := fake.NewClientBuilder().WithScheme(Scheme()).WithTypeConverters(converters()...).WithObjects(objs...).WithReturnManagedFields().
-		WithStatusSubresource(&appsv1.Deployment{}).
-		WithInterceptorFuncs(interceptor.Funcs{Get: v.get, List: v.list, Create: v.create, Apply: v.apply, Delete: v.delete, Watch: v.watch})
+		WithStatusSubresource(&appsv1.Deployment{})
 
 	for field, of := range map[string]func(*corev1.Event) string{
 		"involvedObject.kind": func(e *corev1.Event) string { return e.InvolvedObject.Kind },
 		"involvedObject.name": func(e *corev1.Event) string { return e.InvolvedObject.Name },
 		"type":                func(e *corev1.Event) string { return e.Type },
 	} {
-		b.WithIndex(&corev1.Event{}, field, func(o client.Object) []string { return []string{of(o.(*corev1.Event))} })
+		b.WithIndex(&corev1.Event{}, field, func(o client.Object) []string {
+			e, ok := o.(*corev1.Event)
+			if !ok {
+				return nil
+			}
+
+			return []string{of(e)}
+		})
 	}
 
-	v.WithWatch = b.Build()
+	v.store = b.Build()
+	v.WithWatch = interceptor.NewClient(v.store, interceptor.Funcs{
+		Get: v.get, List: v.list, Create: v.create, Apply: v.apply, Delete: v.delete, Watch: v.watch,
+	})
 
 	return v
 }
@@ -90,6 +101,17 @@ func (v *VCluster) Fail(fn func(action string) error) {
 	defer v.mu.Unlock()
 
 	v.fail = fn
+}
+
+// Slip makes an object in the middle of a call that [VCluster.Fail] watches, as
+// another writer may, and returns nothing.
+func (v *VCluster) Slip(o client.Object) error {
+	if o.GetUID() == "" {
+		v.uids++
+		o.SetUID(types.UID(fmt.Sprintf("uid-slipped-%d", v.uids)))
+	}
+
+	return v.store.Create(context.Background(), o)
 }
 
 // Heal ends what Fail began.

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package advisoragent
+
+import (
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+)
+
+// TestConflicts holds that of two that name one Tenant the first has it, until it
+// is gone.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Agent("a"), insidetest.Agent("b"))
+	w.arrive()
+
+	b := w.reconcile("b")
+	w.expect(b, xpv2.ReasonUnavailable, `Namespace "app-advisor" inside the vCluster belongs to AdvisorAgent "kubeopera-system/a"; delete that one, or this`)
+
+	if synced(b) || len(w.vcluster.Writes()) > 0 {
+		t.Error("something of the other was touched")
+	}
+
+	w.remove("b")
+
+	if w.reconcile("b") != nil {
+		t.Error("it has nothing to remove, and is still there")
+	}
+
+	if got := w.vcluster.Writes(); len(got) > 0 {
+		t.Errorf("something of the other was removed: %v", got)
+	}
+
+	// Another takes over what the first leaves behind.
+	w.must(w.kube.Create(t.Context(), fresh("c")))
+	w.reconcile("c")
+	change(w, w.kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetFinalizers(nil) })
+	w.remove("a")
+	w.reconcile("c")
+	w.bringUp()
+
+	if c := w.reconcile("c"); c.GetCondition(xpv2.TypeReady).Reason != xpv2.ReasonAvailable {
+		t.Errorf("%q", c.Status.Message)
+	}
+
+	ns := namespace()
+	w.must(w.vcluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
+
+	if got := ns.Labels[inside.LabelOwnerUID]; got != "uid-c" || ns.Annotations[inside.AnnotationOwner] != "kubeopera-system/c" {
+		t.Errorf("it belongs to %q", got)
+	}
+}
+
+// fresh is an AdvisorAgent that can be created.
+func fresh(name string) *v1alpha1.AdvisorAgent {
+	a := insidetest.Agent(name)
+	a.SetResourceVersion("")
+
+	return a
+}
+
+func TestForeign(t *testing.T) {
+	t.Parallel()
+
+	w := newReadyWorld(t, insidetest.Agent("a"))
+	theirs := namespace()
+	theirs.SetUID("uid-theirs")
+	w.must(w.vcluster.Create(t.Context(), theirs))
+	w.vcluster.Writes()
+
+	a := w.reconcile("a")
+	w.expect(a, xpv2.ReasonUnavailable, `Namespace "app-advisor" inside the vCluster was not made by this provider; delete it there or, to hand it over for good, set its label kubeopera.io/managed-by to tenant-controller`)
+
+	if len(w.vcluster.Writes()) > 0 {
+		t.Error("something foreign was touched")
+	}
+
+	change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) {
+		ns.SetLabels(map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})
+	})
+	w.arrive()
+}
