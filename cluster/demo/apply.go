@@ -5,7 +5,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -40,7 +43,11 @@ func prepare(ctx context.Context, c client.Client, testbed bool, say func(string
 	say("%d CRDs and the namespace are applied", len(crds))
 
 	config := testbedConfig
-	if !testbed {
+	if testbed {
+		if err := applyFile(ctx, c, "cluster/admission/retry.yaml", nil); err != nil {
+			return err
+		}
+	} else {
 		if config, err = os.ReadFile("examples/tenant/providerconfig.yaml"); err != nil {
 			return fmt.Errorf("cannot read provider configuration: %w", err)
 		}
@@ -63,24 +70,35 @@ func applyConfig(ctx context.Context, c client.Client, manifest []byte, overwrit
 	return nil
 }
 
-// applyFile applies the object in the file, and reads it back into out unless
-// that is nil.
+// applyFile applies the objects in the file, and reads the last of them back into
+// out unless that is nil.
 func applyFile(ctx context.Context, c client.Client, file string, out client.Object) error {
-	b, err := os.ReadFile(file)
+	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("cannot read manifest: %w", err)
 	}
-	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(b, &u.Object); err != nil {
-		return fmt.Errorf("cannot parse manifest %q: %w", file, err)
-	}
-	if err := apply(ctx, c, u); err != nil {
-		return err
+	defer func() { _ = f.Close() }()
+
+	last := map[string]any{}
+	for docs := utilyaml.NewYAMLOrJSONDecoder(f, 4096); ; {
+		u := &unstructured.Unstructured{}
+		if err := docs.Decode(&u.Object); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("cannot parse manifest %q: %w", file, err)
+		}
+		if len(u.Object) == 0 {
+			continue
+		}
+		if err := apply(ctx, c, u); err != nil {
+			return err
+		}
+		last = u.Object
 	}
 	if out == nil {
 		return nil
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, out); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(last, out); err != nil {
 		return fmt.Errorf("cannot read back manifest %q: %w", file, err)
 	}
 	return nil
