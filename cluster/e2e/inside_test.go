@@ -35,13 +35,13 @@ func kubectl(ctx context.Context, args ...string) (string, error) {
 }
 
 // inside is a client of the tenant's own API.
-func inside(kubeconfig []byte) client.Client {
+func inside(kubeconfig []byte) client.WithWatch {
 	GinkgoHelper()
 
 	cfg, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
 
-	c, err := client.New(cfg, client.Options{})
+	c, err := client.NewWithWatch(cfg, client.Options{})
 	Expect(err).NotTo(HaveOccurred())
 
 	return c

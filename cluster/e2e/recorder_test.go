@@ -9,6 +9,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -25,6 +26,8 @@ type change struct {
 	// Revision of the cluster's store at that change. All kinds share one
 	// sequence, so that revisions of different kinds compare.
 	Revision uint64
+	// Seen is when the change was seen here.
+	Seen time.Time
 }
 
 // recorder keeps what a watch saw.
@@ -33,11 +36,18 @@ type recorder struct {
 	changes []change
 }
 
-// record watches until the spec ends.
+// record watches the host cluster until the spec ends.
 func record(ctx context.Context, list client.ObjectList, opts ...client.ListOption) *recorder {
 	GinkgoHelper()
 
-	w, err := cluster.Client.Watch(ctx, list, opts...)
+	return recordIn(ctx, cluster.Client, list, opts...)
+}
+
+// recordIn watches a cluster until the spec ends.
+func recordIn(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) *recorder {
+	GinkgoHelper()
+
+	w, err := c.Watch(ctx, list, opts...)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(w.Stop)
 
@@ -65,7 +75,7 @@ func (r *recorder) add(e watch.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.changes = append(r.changes, change{Type: e.Type, Object: o, Revision: revision})
+	r.changes = append(r.changes, change{Type: e.Type, Object: o, Revision: revision, Seen: time.Now()})
 }
 
 func (r *recorder) all() []change {
@@ -75,13 +85,13 @@ func (r *recorder) all() []change {
 	return append([]change(nil), r.changes...)
 }
 
-// deletions are the revisions at which objects went, by name.
-func (r *recorder) deletions() map[string]uint64 {
-	out := map[string]uint64{}
+// deletions are the last changes of the objects that went, by name.
+func (r *recorder) deletions() map[string]change {
+	out := map[string]change{}
 
 	for _, c := range r.all() {
 		if c.Type == watch.Deleted {
-			out[c.Object.GetName()] = c.Revision
+			out[c.Object.GetName()] = c
 		}
 	}
 

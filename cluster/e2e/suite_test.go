@@ -25,9 +25,10 @@ import (
 
 // What all specs share.
 var (
-	cluster  *rig.Cluster
-	provider *rig.Provider
-	root     string
+	cluster   *rig.Cluster
+	provider  *rig.Provider
+	kubeopera *rig.FakeKubeoperaAPI
+	root      string
 )
 
 func TestE2E(t *testing.T) {
@@ -49,15 +50,28 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	kubeconfig, err := cluster.ProviderKubeconfig(ctx)
 	Expect(err).NotTo(HaveOccurred())
 
+	kubeopera, err = rig.StartFakeKubeoperaAPI(ctx, rig.FakeKubeoperaAPIOptions{
+		Address: "127.0.0.1:0", ClientID: clientID, ClientSecret: clientSecret,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(kubeopera.Down()).To(Succeed()) })
+
 	binary := cmp.Or(os.Getenv("KUBEOPERA_PROVIDER"), filepath.Join(root, "bin", "provider"))
-	provider, err = rig.NewProvider(binary, GinkgoT().TempDir(), kubeconfig)
+	provider, err = rig.NewProvider(binary, GinkgoT().TempDir(), kubeconfig, "DEBUG=true", "ADVISOR_IMAGE="+rig.FakeAdvisorImage,
+		"KUBEOPERA_API_BASE_URL="+kubeopera.URL(), "SERVICE_CLIENT_ID="+clientID, "SERVICE_CLIENT_SECRET="+clientSecret)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(provider.Start(ctx)).To(Succeed())
 	DeferCleanup(func() { Expect(provider.Stop()).To(Succeed()) })
 }, NodeTimeout(2*time.Minute))
 
 var _ = AfterSuite(func(ctx SpecContext) {
-	for _, l := range []client.ObjectList{&v1alpha1.TenantList{}, &v1alpha1.ProviderConfigUsageList{}, &corev1.PersistentVolumeList{}} {
+	if provider == nil {
+		return // Nothing was ever made.
+	}
+
+	for _, l := range []client.ObjectList{
+		&v1alpha1.TenantList{}, &v1alpha1.AdvisorAgentList{}, &v1alpha1.TenantQuotaList{}, &v1alpha1.ProviderConfigUsageList{}, &corev1.PersistentVolumeList{},
+	} {
 		Eventually(ctx, func(ctx context.Context) (client.ObjectList, error) {
 			return l, cluster.Client.List(ctx, l)
 		}).WithTimeout(collectLimit).WithPolling(pollEvery).Should(HaveField("Items", BeEmpty()))

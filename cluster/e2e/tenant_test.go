@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	gomegatypes "github.com/onsi/gomega/types"
@@ -133,6 +134,17 @@ func beReady() gomegatypes.GomegaMatcher {
 		WithTransform(func(t *v1alpha1.Tenant) corev1.ConditionStatus { return t.GetCondition("Ready").Status }, Equal(corev1.ConditionTrue)),
 		WithTransform(func(t *v1alpha1.Tenant) bool { return t.GetCondition("Ready").ObservedGeneration == t.GetGeneration() }, BeTrue()),
 	)
+}
+
+// haveCondition matches a Tenant by one of its conditions, whose message holds all
+// of these words.
+func haveCondition(ct xpv2.ConditionType, status corev1.ConditionStatus, reason xpv2.ConditionReason, words ...string) gomegatypes.GomegaMatcher {
+	all := []gomegatypes.GomegaMatcher{HaveField("Status", status), HaveField("Reason", reason)}
+	for _, w := range words {
+		all = append(all, HaveField("Message", ContainSubstring(w)))
+	}
+
+	return WithTransform(func(t *v1alpha1.Tenant) xpv2.Condition { return t.GetCondition(ct) }, And(all...))
 }
 
 // newReady makes a Tenant and waits until it is Ready.

@@ -107,6 +107,9 @@ func TestOwnChildren(t *testing.T) {
 		"QuotaDrift": {"somebody edits the quota", func(w *world, _ tenantBuilder) {
 			change(w, w.kube, tenantNamespace, "alice-default", func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = nil })
 		}, []string{requota}, v1alpha1.ReasonDone, ""},
+		"QuotaLabels": {"somebody takes its labels", func(w *world, _ tenantBuilder) {
+			change(w, w.kube, tenantNamespace, "alice-default", func(q *v1alpha1.TenantQuota) { q.Labels = nil })
+		}, []string{requota}, v1alpha1.ReasonDone, ""},
 		"Gone": {"somebody deletes both", func(w *world, _ tenantBuilder) {
 			w.remove(w.kube, w.myAgent())
 			w.remove(w.kube, w.myQuota())

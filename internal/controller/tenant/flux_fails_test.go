@@ -39,13 +39,15 @@ func TestFluxFails(t *testing.T) {
 		fail   func(*world)
 		is     error
 		says   string
+		// followed says that news of Flux are waited for.
+		followed bool
 	}{
 		"Chart": {"a chart that cannot be had", alice().WithFlux(""), func(w *world) {
 			w.fluxChart = func(context.Context, string) (*helm.Chart, error) { return nil, helm.ErrRegistryUnreachable }
-		}, helm.ErrRegistryUnreachable, helm.ErrRegistryUnreachable.Error()},
-		"Namespace": {"a namespace that is refused", alice().WithFlux(""), refuse, errInjected, `cannot create namespace "flux-system" inside the vCluster`},
-		"Install":   {"a chart that fails", alice().WithFlux(""), func(w *world) { w.flux.installErr, w.flux.upgradeErr = errInjected, errInjected }, errInjected, errInjected.Error()},
-		"Overrides": {"overrides that are no object", alice().WithFlux(`[]`), func(*world) {}, nil, "flux.valuesOverrides"},
+		}, helm.ErrRegistryUnreachable, helm.ErrRegistryUnreachable.Error(), false},
+		"Namespace": {"a namespace that is refused", alice().WithFlux(""), refuse, errInjected, `cannot create namespace "flux-system" inside the vCluster`, false},
+		"Install":   {"a chart that fails", alice().WithFlux(""), func(w *world) { w.flux.installErr, w.flux.upgradeErr = errInjected, errInjected }, errInjected, errInjected.Error(), true},
+		"Overrides": {"overrides that are no object", alice().WithFlux(`[]`), func(*world) {}, nil, "flux.valuesOverrides", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -59,6 +61,10 @@ func TestFluxFails(t *testing.T) {
 			_, err := w.pass(tn)
 			if err == nil || (tc.is != nil && !errors.Is(err, tc.is)) || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%s: got %v", tc.reason, err)
+			}
+
+			if w.followed != tc.followed {
+				t.Errorf("%s: followed %t", tc.reason, w.followed)
 			}
 
 			if c := tn.GetCondition(v1alpha1.TypeFluxReady); tn.Status.Phase != v1alpha1.PhaseFailed || c.Reason != v1alpha1.ReasonFailed || !strings.Contains(tn.Status.Message, tc.says) {

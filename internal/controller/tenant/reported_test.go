@@ -344,6 +344,7 @@ func TestLastReport(t *testing.T) {
 		reason string
 		told   bool
 		off    bool
+		policy xpv2.ManagementPolicies
 		err    error
 		kept   int
 		left   bool
@@ -352,6 +353,9 @@ func TestLastReport(t *testing.T) {
 		"Told":     {reason: "it was told of", told: true, kept: 1},
 		"Never":    {reason: "nobody knows of it"},
 		"Off":      {reason: "nothing is reported", told: true, off: true},
+		"LetGo":    {reason: "its CloudSpace lives on", told: true, policy: xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate}},
+		"Deletes":  {reason: "it may do little else, but delete", told: true, policy: xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionDelete}, kept: 1},
+		"Default":  {reason: "it may do everything by default", told: true, policy: xpv2.ManagementPolicies{}, kept: 1},
 		"NoOutbox": {reason: "a place that does not exist holds nobody back", told: true, err: fmt.Errorf("%w in namespace x", report.ErrNoOutbox), events: []event.Reason{reasonUnreported}},
 		"Refused":  {reason: "one that takes nothing now does", told: true, err: errInjected, left: true},
 	}
@@ -362,6 +366,10 @@ func TestLastReport(t *testing.T) {
 			w, k := newWorld(t, alice().Deleted(epoch).Obj()), &keeping{err: tc.err}
 			tn := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")
 			tn.SetGeneration(3)
+
+			if tc.policy != nil {
+				tn.SetManagementPolicies(tc.policy)
+			}
 
 			if tc.told {
 				tn.Status.Report = &v1alpha1.ReportStatus{Status: v1alpha1.ReportDeleting}

@@ -299,14 +299,14 @@ func TestRetryPolicy(t *testing.T) {
 	s.create(fresh())
 	s.apply("cluster/admission/retry.yaml")
 
-	// stored is the Tenant in that phase, on which nobody has asked for anything.
-	stored := func(p v1alpha1.TenantPhase) *v1alpha1.Tenant {
+	// stored is the Tenant in that phase with these annotations.
+	stored := func(p v1alpha1.TenantPhase, annotations map[string]string) *v1alpha1.Tenant {
 		tn := fresh()
 		if err := s.Get(t.Context(), aliceKey, tn); err != nil {
 			t.Fatal(err)
 		}
 
-		meta.RemoveAnnotations(tn, meta.AnnotationKeyReconcileRequestedAt)
+		tn.SetAnnotations(annotations)
 
 		if err := s.Update(t.Context(), tn); err != nil {
 			t.Fatal(err)
@@ -320,7 +320,7 @@ func TestRetryPolicy(t *testing.T) {
 		return tn
 	}
 
-	s.typed(stored(v1alpha1.PhaseFailed))
+	s.typed(stored(v1alpha1.PhaseFailed, nil))
 
 	cases := map[string]struct {
 		reason string
@@ -360,18 +360,20 @@ func TestRetryPolicy(t *testing.T) {
 		}, false},
 	}
 	for name, tc := range cases {
-		if err := tc.write(stored(tc.from)); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		for _, other := range []map[string]string{nil, {"other": "annotation"}} {
+			if err := tc.write(stored(tc.from, other)); err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
 
-		tn := fresh()
-		if err := s.Get(t.Context(), aliceKey, tn); err != nil {
-			t.Fatal(err)
-		}
+			tn := fresh()
+			if err := s.Get(t.Context(), aliceKey, tn); err != nil {
+				t.Fatal(err)
+			}
 
-		if token, asks := meta.GetReconcileRequest(tn); asks != tc.asks {
-			t.Errorf("%s: %s: the annotation is %q", name, tc.reason, token)
+			if token, asks := meta.GetReconcileRequest(tn); asks != tc.asks || tn.GetAnnotations()["other"] != other["other"] {
+				t.Errorf("%s, with annotations %v: %s: the annotation is %q of %v", name, other, tc.reason, token, tn.GetAnnotations())
+			}
 		}
 	}
 }
