@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -134,6 +135,9 @@ var _ = Describe("The reports of a Tenant to kubeopera-api", Ordered, func() {
 	}, SpecTimeout(specLimit))
 
 	It("show no secret in any log, event or Tenant", func(ctx SpecContext) {
+		Expect(clientSecret).To(showSecrets())
+		Expect("token=" + rand.Text()).To(showSecrets())
+
 		log, err := os.ReadFile(provider.LogFile())
 		Expect(err).NotTo(HaveOccurred())
 		Expect(log).NotTo(BeEmpty())

@@ -36,9 +36,10 @@ const (
 	ChartRepository = "oci://10.89.0.1:5000/loft-sh/charts/vcluster"
 	// ChartVersion that the test bed has.
 	ChartVersion = "0.36.1"
-	// FluxChartRepository and FluxChartVersion are those of Flux there.
+	// FluxChartRepository of the flux2 chart there.
 	FluxChartRepository = "oci://10.89.0.1:5000/fluxcd-community/charts/flux2"
-	FluxChartVersion    = "2.19.0"
+	// FluxChartVersion that the test bed has.
+	FluxChartVersion = "2.19.0"
 	// FakeAdvisorImage stands in for the App Advisor: it answers /healthz, and lists
 	// what it may read.
 	FakeAdvisorImage = "ghcr.io/kubeopera/fake-app-advisor:v1"

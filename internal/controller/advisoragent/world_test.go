@@ -27,6 +27,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/advisor"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -41,7 +42,7 @@ type world struct {
 	vcluster *insidetest.VCluster
 	clock    *clocktesting.FakePassiveClock
 	events   *insidetest.Recorder
-	waker    *inside.Waker
+	waker    *reconciler.Waker
 	api      *tenantapi.API
 	image    string
 }
@@ -52,7 +53,7 @@ func newWorld(t *testing.T, kube ...client.Object) *world {
 
 	w := &world{
 		t: t, kube: insidetest.NewKube(inside.IndexTenant, inside.TenantNameOf, kube...),
-		clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), events: &insidetest.Recorder{}, waker: &inside.Waker{},
+		clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), events: &insidetest.Recorder{}, waker: &reconciler.Waker{},
 	}
 	w.renew()
 

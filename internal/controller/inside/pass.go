@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
@@ -42,7 +43,7 @@ type Controller struct {
 	Door   Door
 	Record event.Recorder
 	Clock  clock.PassiveClock
-	Waker  *Waker
+	Waker  *reconciler.Waker
 }
 
 // NewController makes it for the kind.
@@ -52,7 +53,7 @@ func NewController(mgr ctrl.Manager, k Kind, o controller.Options, pool *tenanta
 		Door:   Door{Kube: mgr.GetClient(), Open: pool.Get},
 		Record: k.recorder(mgr, o),
 		Clock:  clock.RealClock{},
-		Waker:  &Waker{},
+		Waker:  &reconciler.Waker{},
 	}
 }
 

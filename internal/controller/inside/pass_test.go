@@ -18,6 +18,8 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -28,16 +30,16 @@ type stage struct {
 
 	vcluster *insidetest.VCluster
 	events   *insidetest.Recorder
-	queue    *recordingQueue
+	queue    *reconcilertest.Queue
 }
 
 func newStage(t *testing.T, kube ...client.Object) *stage {
 	t.Helper()
 
-	s := &stage{vcluster: insidetest.NewVCluster(t), events: &insidetest.Recorder{}, queue: newQueue()}
+	s := &stage{vcluster: insidetest.NewVCluster(t), events: &insidetest.Recorder{}, queue: &reconcilertest.Queue{}}
 	k := newKube(kube...)
 	s.Controller = Controller{
-		Kube: k, Door: doorTo(k), Record: s.events, Clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), Waker: &Waker{},
+		Kube: k, Door: doorTo(k), Record: s.events, Clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), Waker: &reconciler.Waker{},
 	}
 	s.Door.Open = func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) {
 		return &tenantapi.API{Live: s.vcluster}, nil
@@ -102,7 +104,7 @@ func TestPassWrite(t *testing.T) {
 		t.Errorf("a lost race is no error: %v", err)
 	}
 
-	if diff := cmp.Diff([]string{"after 1s " + client.ObjectKeyFromObject(a).String()}, s.queue.take()); diff != "" {
+	if diff := cmp.Diff([]string{"after 1s " + client.ObjectKeyFromObject(a).String()}, s.queue.Take()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
@@ -163,7 +165,7 @@ func TestDepart(t *testing.T) {
 				t.Errorf("%s: event %q, want %q", tc.reason, got, tc.event)
 			}
 
-			if again := strings.Join(s.queue.take(), "; "); again != tc.again {
+			if again := strings.Join(s.queue.Take(), "; "); again != tc.again {
 				t.Errorf("%s: looks again %q, want %q", tc.reason, again, tc.again)
 			}
 		})

@@ -6,34 +6,20 @@ package inside
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-)
-
-const (
-	// unreadyPoll is the poll of an object that is not Ready. What it waits for is
-	// watched; this is the safety net.
-	unreadyPoll = 15 * time.Second
-	// minPoll is the shortest poll that an object's annotation may ask for.
-	minPoll = 5 * time.Second
-	// pollJitter spreads the polls of many objects by so much of their interval.
-	pollJitter = 0.1
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
 // Kind is one of the two kinds that this package serves.
@@ -80,34 +66,9 @@ func Setup(mgr ctrl.Manager, k Kind, c Controller, o controller.Options, connect
 
 // Options are those of both managed reconcilers.
 func Options(c client.Client, o controller.Options) []managed.ReconcilerOption {
-	out := []managed.ReconcilerOption{
+	return append(reconciler.Options(o),
 		managed.WithInitializers(Initializer{Kube: c}),
 		managed.WithCriticalAnnotationUpdater(annotationUpdater{managed.NewRetryingCriticalAnnotationUpdater(c)}),
 		managed.WithFinalizer(finalizer{resource.NewAPIFinalizer(c, managed.FinalizerName)}),
-		managed.WithDeterministicExternalName(true),
-		// Absence is read from the API server, so it needs no second look.
-		managed.WithCreationGracePeriod(0),
-		managed.WithPollInterval(o.PollInterval),
-		managed.WithMinPollInterval(minPoll),
-		managed.WithPollIntervalHook(pollInterval),
-	}
-
-	if o.Features.Enabled(feature.EnableBetaManagementPolicies) {
-		out = append(out, managed.WithManagementPolicies())
-	}
-
-	if m := o.MetricOptions; m != nil {
-		out = append(out, managed.WithMetricRecorder(m.MRMetrics))
-	}
-
-	return out
-}
-
-// pollInterval is short while an object is not Ready.
-func pollInterval(mg resource.Managed, d time.Duration) time.Duration {
-	if mg.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
-		d = min(d, unreadyPoll)
-	}
-
-	return wait.Jitter(d, pollJitter)
+	)
 }

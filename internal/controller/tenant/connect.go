@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
@@ -49,7 +49,7 @@ type connector struct {
 	kubeLive client.Reader
 	injected *rest.Config
 	hosts    *host.Pool
-	waker    *inside.Waker
+	waker    *reconciler.Waker
 	tenants  *tenantapi.Pool
 	charts   *helm.ChartCache
 	track    func(ctx context.Context, mg resource.ModernManaged) error

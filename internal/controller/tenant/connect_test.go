@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
@@ -45,7 +45,7 @@ func connectTo(w *world, own string) *connector {
 	return &connector{
 		kube: w.kube, kubeLive: w.kube, injected: &rest.Config{Host: own}, hosts: pool, tenants: tenantapi.NewPool(),
 		track:  func(context.Context, resource.ModernManaged) error { return nil },
-		record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, defaults: w.defaults, waker: &inside.Waker{},
+		record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, defaults: w.defaults, waker: &reconciler.Waker{},
 	}
 }
 

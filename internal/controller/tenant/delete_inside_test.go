@@ -257,6 +257,30 @@ func TestDeletionOfChildrenFails(t *testing.T) {
 	}
 }
 
+// TestDeletionLeavesNamesakesAlone holds that what has the Tenant's name and is
+// another's is neither deleted nor waited for.
+func TestDeletionLeavesNamesakesAlone(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, agent("alice-default", "bob"), tenantQuota("alice-default", "bob"), tenantQuota("own", "alice-default"))
+	tn := alice().Obj()
+	w.mustPass(tn)
+	w.bringUp(tn)
+	w.mustPass(tn)
+
+	tn.SetDeletionTimestamp(&metav1.Time{Time: epoch})
+	w.journal.clear()
+	w.mustPass(tn)
+
+	if got := without(w.journal.take(), uninstall); len(got) != 1 || got[0] != deleteNamespace {
+		t.Errorf("did %v besides the uninstall", got)
+	}
+
+	if w.myAgent().Spec.TenantRef.Name != "bob" || w.myQuota().Spec.TenantRef.Name != "bob" {
+		t.Error("they are others by now")
+	}
+}
+
 // TestDeletionCannotSeeChildren holds that not to know is not to be done.
 func TestDeletionCannotSeeChildren(t *testing.T) {
 	t.Parallel()

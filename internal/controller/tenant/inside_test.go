@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
@@ -102,7 +102,7 @@ func TestOpener(t *testing.T) {
 	k := s.kubeconfig(t)
 
 	woken := wakenQueue{woken: make(chan string, 10)}
-	c := &connector{waker: &inside.Waker{}, tenants: tenantapi.NewPool()}
+	c := &connector{waker: &reconciler.Waker{}, tenants: tenantapi.NewPool()}
 
 	if err := c.waker.Source().Start(t.Context(), woken); err != nil {
 		t.Fatal(err)

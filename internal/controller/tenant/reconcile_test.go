@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
 
@@ -33,16 +34,11 @@ func (w *world) reconciler() *managed.Reconciler {
 	features.Enable(feature.EnableBetaManagementPolicies)
 
 	return managed.NewReconciler(&fake.Manager{Client: w.kube, Scheme: testScheme()}, resource.ManagedKind(v1alpha1.TenantGroupVersionKind),
-		append(featureOptions(controller.Options{Features: features}),
+		append(reconciler.Options(controller.Options{Features: features, PollInterval: time.Minute}),
 			managed.WithTypedExternalConnector(&worldConnector{w}),
 			managed.WithInitializers(initializer{kube: w.kube}),
 			managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(w.kube)}),
 			managed.WithFinalizer(w.finalizer(w.keep)),
-			managed.WithDeterministicExternalName(true),
-			managed.WithCreationGracePeriod(0),
-			managed.WithPollInterval(time.Minute),
-			managed.WithMinPollInterval(minPoll),
-			managed.WithPollIntervalHook(pollInterval),
 			managed.WithRecorder(w.events),
 		)...)
 }
@@ -338,26 +334,5 @@ func TestReconcileKeepsItsHandsOff(t *testing.T) {
 				t.Errorf("%s: did %v, gone: %t", tc.reason, got, stored == nil)
 			}
 		})
-	}
-}
-
-// TestFeatureOptions holds that nothing is on that was not asked for.
-func TestFeatureOptions(t *testing.T) {
-	t.Parallel()
-
-	on := &feature.Flags{}
-	on.Enable(feature.EnableBetaManagementPolicies)
-
-	for name, tc := range map[string]struct {
-		options controller.Options
-		want    int
-	}{
-		"Nothing":    {controller.Options{Features: &feature.Flags{}}, 0},
-		"Policies":   {controller.Options{Features: on}, 1},
-		"Everything": {controller.Options{Features: on, MetricOptions: &controller.MetricOptions{MRMetrics: managed.NewMRMetricRecorder()}}, 2},
-	} {
-		if got := len(featureOptions(tc.options)); got != tc.want {
-			t.Errorf("%s: %d options, want %d", name, got, tc.want)
-		}
 	}
 }

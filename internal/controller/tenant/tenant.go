@@ -12,16 +12,13 @@ package tenant
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -32,20 +29,11 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
-)
-
-const (
-	// unreadyPoll is the poll of a Tenant that is not Ready. What it waits for is
-	// watched; this is the safety net.
-	unreadyPoll = 15 * time.Second
-	// minPoll is the shortest poll that a Tenant's annotation may ask for.
-	minPoll = 5 * time.Second
-	// pollJitter spreads the polls of many Tenants by so much of their interval.
-	pollJitter = 0.1
 )
 
 // Options of the Tenant controller.
@@ -78,7 +66,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 	// What changes on a host, or inside a vCluster, means that its Tenant has moved on,
 	// so that a backoff from before means nothing.
-	waker := &inside.Waker{}
+	waker := &reconciler.Waker{}
 	hosts := host.NewPool()
 	hosts.Notify(waker.Wake)
 
@@ -88,7 +76,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 	c := newConnector(mgr, o, name, hosts, waker)
 
-	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(featureOptions(o.Options),
+	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(reconciler.Options(o.Options),
 		managed.WithTypedExternalConnector(c),
 		managed.WithInitializers(initializer{kube: mgr.GetClient()}),
 		managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient())}),
@@ -99,12 +87,6 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			clock:     c.clock,
 			keep:      keepIn(o.Outbox),
 		}),
-		managed.WithDeterministicExternalName(true),
-		// Absence is read from the API server, so it needs no second look.
-		managed.WithCreationGracePeriod(0),
-		managed.WithPollInterval(o.PollInterval),
-		managed.WithMinPollInterval(minPoll),
-		managed.WithPollIntervalHook(pollInterval),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
 		managed.WithRecorder(c.record),
 	)...)
@@ -121,7 +103,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 }
 
 // newConnector makes the external clients of all Tenants.
-func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, waker *inside.Waker) *connector {
+func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, waker *reconciler.Waker) *connector {
 	//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
 	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 	return &connector{
@@ -165,28 +147,4 @@ func namedTenant(_ context.Context, o client.Object) []reconcile.Request {
 	}
 
 	return []reconcile.Request{{NamespacedName: t}}
-}
-
-// featureOptions turns on what the options ask for.
-func featureOptions(o controller.Options) []managed.ReconcilerOption {
-	var out []managed.ReconcilerOption
-
-	if o.Features.Enabled(feature.EnableBetaManagementPolicies) {
-		out = append(out, managed.WithManagementPolicies())
-	}
-
-	if m := o.MetricOptions; m != nil {
-		out = append(out, managed.WithMetricRecorder(m.MRMetrics))
-	}
-
-	return out
-}
-
-// pollInterval is short while a Tenant is not Ready.
-func pollInterval(mg resource.Managed, d time.Duration) time.Duration {
-	if t, ok := mg.(*v1alpha1.Tenant); ok && t.Status.Phase != v1alpha1.PhaseReady {
-		d = min(d, unreadyPoll)
-	}
-
-	return wait.Jitter(d, pollJitter)
 }

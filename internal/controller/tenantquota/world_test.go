@@ -25,6 +25,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -39,7 +40,7 @@ type world struct {
 	vcluster *insidetest.VCluster
 	clock    *clocktesting.FakePassiveClock
 	events   *insidetest.Recorder
-	waker    *inside.Waker
+	waker    *reconciler.Waker
 	api      *tenantapi.API
 }
 
@@ -49,7 +50,7 @@ func newWorld(t *testing.T, kube ...client.Object) *world {
 
 	w := &world{
 		t: t, kube: insidetest.NewKube(inside.IndexTenant, inside.TenantNameOf, kube...),
-		clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), events: &insidetest.Recorder{}, waker: &inside.Waker{},
+		clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), events: &insidetest.Recorder{}, waker: &reconciler.Waker{},
 	}
 	w.renew()
 	w.makeNamespaces("default")

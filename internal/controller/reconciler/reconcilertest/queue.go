@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reconcilertest helps to test what wakes reconcilers.
+package reconcilertest
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Queue keeps what is done to it, in words. Only Forget and AddAfter may be called.
+type Queue struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+	mu   sync.Mutex
+	done []string
+}
+
+// Forget notes "forget namespace/name".
+func (q *Queue) Forget(r reconcile.Request) { q.add("forget " + r.String()) }
+
+// AddAfter notes "after 1s namespace/name".
+func (q *Queue) AddAfter(r reconcile.Request, d time.Duration) {
+	q.add("after " + d.String() + " " + r.String())
+}
+
+// Take returns what was done since it was called last.
+func (q *Queue) Take() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	out := q.done
+	q.done = nil
+
+	return out
+}
+
+func (q *Queue) add(action string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.done = append(q.done, action)
+}

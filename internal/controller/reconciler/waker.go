@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// Waker has objects looked at that nothing on the host tells of. It is safe for
+// concurrent use, and does nothing before its controller runs.
+type Waker struct {
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// Wake has the object looked at now, whatever backoff it had.
+func (w *Waker) Wake(o types.NamespacedName) { w.WakeAfter(o, 0) }
+
+// WakeAfter has the object looked at after d.
+func (w *Waker) WakeAfter(o types.NamespacedName, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.queue == nil {
+		return
+	}
+
+	r := reconcile.Request{NamespacedName: o}
+	if d <= 0 {
+		w.queue.Forget(r)
+	}
+
+	w.queue.AddAfter(r, d)
+}
+
+// Source is the waker's end in the controller that it wakes.
+func (w *Waker) Source() source.Source {
+	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+
+		w.queue = q
+
+		return nil
+	})
+}

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
+)
+
+func TestWaker(t *testing.T) {
+	t.Parallel()
+
+	w, q := &Waker{}, &reconcilertest.Queue{}
+	key := types.NamespacedName{Namespace: "n", Name: "x"}
+
+	w.Wake(key) // Nothing runs yet.
+
+	if err := w.Source().Start(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+
+	w.Wake(key)
+	w.WakeAfter(key, time.Second)
+
+	if diff := cmp.Diff([]string{"forget n/x", "after 0s n/x", "after 1s n/x"}, q.Take()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
