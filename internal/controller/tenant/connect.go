@@ -99,7 +99,8 @@ type external struct {
 	// settled is the Tenant once its status was settled, at that version.
 	settled        *v1alpha1.Tenant
 	settledVersion string
-	settledAt      time.Time
+	// completed is when this pass saw stages complete that were not before.
+	completed map[xpv2.ConditionType]time.Time
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}

@@ -55,7 +55,7 @@ func (r insideRemains) words() []string {
 	}
 
 	if r.unseen != nil {
-		out = append(out, "Flux inside the vCluster, which cannot be reached: "+r.unseen.Error())
+		out = append(out, "Flux and whatever else is inside the vCluster, which cannot be reached: "+r.unseen.Error())
 	}
 
 	return out

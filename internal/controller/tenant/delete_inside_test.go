@@ -99,8 +99,8 @@ func TestDeletionSkipsTheInside(t *testing.T) {
 			"the tenant's API is dead", func(w *world) {
 				w.probe = func(context.Context, *rest.Config) error { return errInjected }
 			},
-			"Flux inside the vCluster, which cannot be reached: the tenant's API at https://10.96.0.10:443 cannot be used: injected failure",
-			[]string{"Flux inside the vCluster, which cannot be reached"}, nil,
+			"Flux and whatever else is inside the vCluster, which cannot be reached: the tenant's API at https://10.96.0.10:443 cannot be used: injected failure",
+			[]string{"Flux and whatever else is inside the vCluster, which cannot be reached"}, nil,
 		},
 		"HeldChild": {
 			"a child does not go", func(w *world) {
@@ -115,7 +115,7 @@ func TestDeletionSkipsTheInside(t *testing.T) {
 		"NoExport": {
 			"what opens the API is gone", func(w *world) {
 				w.remove(w.host, service(namesOf(alice().Obj())))
-			}, "Flux inside the vCluster, which cannot be reached", []string{"Flux inside the vCluster"}, nil,
+			}, "Flux and whatever else is inside the vCluster, which cannot be reached", []string{"whatever else is inside the vCluster"}, nil,
 		},
 	}
 	for name, tc := range cases {

@@ -44,6 +44,8 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 			c.LastTransitionTime = was.LastTransitionTime
 		}
 
+		e.noteCompletion(c, now.Time)
+
 		c.Message = truncate(c.Message)
 		t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))
 	}
@@ -55,7 +57,7 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 	t.Status.Namespace = e.names.namespace
 
 	e.settleReport(t, s)
-	e.settled, e.settledVersion, e.settledAt = t, t.GetResourceVersion(), now.Time
+	e.settled, e.settledVersion = t, t.GetResourceVersion()
 
 	t.Status.LastSyncedAt = e.before.LastSyncedAt
 	if !sameStatus(e.before, t.Status) {

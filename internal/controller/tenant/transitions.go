@@ -104,12 +104,30 @@ func (e *external) tellTransitions(t *v1alpha1.Tenant) {
 	for _, c := range t.Status.Conditions {
 		if took, ok := e.took(t, c); ok {
 			stageSeconds.WithLabelValues(string(c.Type)).Observe(took.Seconds())
-			e.stages.mark(t, c.Type, e.settledAt)
+			e.stages.mark(t, c.Type, e.completed[c.Type])
 		}
 	}
 
 	if p := t.Status.Phase; p == v1alpha1.PhaseReady || p == v1alpha1.PhaseDeleting {
 		e.stages.forget(t)
+	}
+}
+
+// noteCompletion remembers when a pass saw a stage complete first: it may settle the
+// status twice.
+func (e *external) noteCompletion(c xpv2.Condition, now time.Time) {
+	if _, ok := e.completed[c.Type]; ok == (c.Status == corev1.ConditionTrue) {
+		return
+	}
+
+	if e.completed == nil {
+		e.completed = map[xpv2.ConditionType]time.Time{}
+	}
+
+	if c.Status == corev1.ConditionTrue {
+		e.completed[c.Type] = now
+	} else {
+		delete(e.completed, c.Type)
 	}
 }
 
@@ -143,11 +161,13 @@ func (e *external) took(t *v1alpha1.Tenant, c xpv2.Condition) (time.Duration, bo
 
 	since := e.stages.began(t)
 
+	end := e.completed[c.Type]
+
 	for _, at := range []time.Time{was.LastTransitionTime.Time, e.stages.completed(t, earlier)} {
-		if at.After(since) && !at.After(e.settledAt) {
+		if at.After(since) && !at.After(end) {
 			since = at
 		}
 	}
 
-	return e.settledAt.Sub(since), true
+	return end.Sub(since), true
 }

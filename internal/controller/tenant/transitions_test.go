@@ -94,7 +94,7 @@ func TestTook(t *testing.T) {
 			tn.SetConditions(tc.after...)
 
 			c := tn.GetCondition(tc.of)
-			e.settledAt = c.LastTransitionTime.Add(tc.fine)
+			e.completed = map[xpv2.ConditionType]time.Time{tc.of: c.LastTransitionTime.Add(tc.fine)}
 
 			for stage, after := range tc.marks {
 				w.stages.mark(tn, stage, epoch.Add(after))
