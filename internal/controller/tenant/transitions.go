@@ -76,16 +76,15 @@ func (s *stopwatch) completed(t *v1alpha1.Tenant, stage xpv2.ConditionType) time
 	return coarse
 }
 
-// began is when the Tenant was created, or was seen first right after.
-func (s *stopwatch) began(t *v1alpha1.Tenant) time.Time {
+// began is when the Tenant was seen first, right after its creation. It is false for
+// one that is older than this process, or was Ready before.
+func (s *stopwatch) began(t *v1alpha1.Tenant) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if at, ok := s.at[t.GetUID()][created]; ok {
-		return at
-	}
+	at, ok := s.at[t.GetUID()][created]
 
-	return t.GetCreationTimestamp().Time
+	return at, ok
 }
 
 // forget the Tenant: it is Ready, or being deleted.
@@ -159,11 +158,16 @@ func (e *external) took(t *v1alpha1.Tenant, c xpv2.Condition) (time.Duration, bo
 		return 0, false
 	}
 
-	since := e.stages.began(t)
-
 	end := e.completed[c.Type]
+	candidates := []time.Time{e.stages.completed(t, earlier)}
 
-	for _, at := range []time.Time{was.LastTransitionTime.Time, e.stages.completed(t, earlier)} {
+	since, ok := e.stages.began(t)
+	if !ok {
+		since = t.GetCreationTimestamp().Time
+		candidates = append(candidates, was.LastTransitionTime.Time)
+	}
+
+	for _, at := range candidates {
 		if at.After(since) && !at.After(end) {
 			since = at
 		}
