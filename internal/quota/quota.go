@@ -67,15 +67,19 @@ func TenantHard(q v1alpha1.QuotaSpec) corev1.ResourceList {
 	return Wall(q, Allowance{}).Hard
 }
 
-// Shares takes a wall apart, as it stands on the host cluster: Workloads is
-// TenantHard, and Platform is exactly what remains of what is hard. Used is left to
-// the caller.
+// Shares takes a wall apart: Workloads is TenantHard, and Platform is exactly what
+// remains of what is hard, at least nothing. Used is left to the caller.
 func Shares(q v1alpha1.QuotaSpec, hard corev1.ResourceList) v1alpha1.QuotaStatus {
 	out := v1alpha1.QuotaStatus{Workloads: TenantHard(q), Platform: corev1.ResourceList{}, Hard: hard}
 
 	for name, all := range hard {
 		rest := all.DeepCopy()
 		rest.Sub(out.Workloads[name])
+
+		if rest.Sign() < 0 {
+			rest = resource.Quantity{Format: all.Format}
+		}
+
 		out.Platform[name] = rest
 	}
 

@@ -6,6 +6,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// maxListed is how many pods or events are looked at: whose they are decides how
+// many there are.
+const maxListed = client.Limit(100)
 
 // kindDeployment is the kind whose pods belong to ReplicaSets.
 const kindDeployment = "Deployment"
@@ -24,7 +29,7 @@ const kindDeployment = "Deployment"
 // what could not be read.
 func Trouble(ctx context.Context, r client.Reader, kind, name, namespace string, pods client.MatchingLabels) (string, error) {
 	list := &corev1.PodList{}
-	if err := r.List(ctx, list, client.InNamespace(namespace), pods); err != nil {
+	if err := r.List(ctx, list, client.InNamespace(namespace), pods, maxListed); err != nil {
 		return "", fmt.Errorf("cannot list the pods of %s %q: %w", kind, name, err)
 	}
 
@@ -95,11 +100,13 @@ func newestWarning(ctx context.Context, r client.Reader, kind, name, namespace s
 	return steady(newest.Message), nil
 }
 
-func warnings(ctx context.Context, r client.Reader, namespace string, of client.MatchingFields) ([]corev1.Event, error) {
+// warnings are the events of type Warning about what the fields tell.
+func warnings(ctx context.Context, r client.Reader, namespace string, about client.MatchingFields) ([]corev1.Event, error) {
+	of := maps.Clone(about)
 	of["type"] = corev1.EventTypeWarning
 
 	list := &corev1.EventList{}
-	err := r.List(ctx, list, client.InNamespace(namespace), of)
+	err := r.List(ctx, list, client.InNamespace(namespace), of, maxListed)
 
 	return list.Items, err
 }

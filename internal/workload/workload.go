@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload says whether a workload is available, and why it is not. What
-// it says stays the same as long as the reason does: it is sorted, and without
-// what differs from attempt to attempt.
+// Package workload says whether a workload is available, and why it is not, for
+// which it reads pods and events with a client. What it says stays the same as
+// long as the reason does: it is sorted, and without what differs from attempt to
+// attempt.
 package workload
 
 import (

@@ -72,6 +72,8 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []sta
 		if err := e.publish(ctx, t, f.access.kubeconfig); err != nil {
 			return []stageFailure{{v1alpha1.TypeKubeconfigPublished, err}}
 		}
+
+		e.noteCompletion(done(v1alpha1.TypeKubeconfigPublished), e.clock.Now())
 	}
 
 	var failed []stageFailure

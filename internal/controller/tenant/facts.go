@@ -33,6 +33,8 @@ type facts struct {
 	invalid error
 	// wall is what the ResourceQuota of the host namespace should say.
 	wall corev1.ResourceQuotaSpec
+	// wallKept says why it stays as it is, whatever the spec says.
+	wallKept error
 
 	release  *helm.Release
 	state    releaseState
@@ -76,7 +78,7 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 		return nil, err
 	}
 
-	f.wall = e.wantWall(ctx, t, f)
+	f.wall, f.wallKept = e.wantWall(ctx, t, f)
 	f.right = f.invalid == nil && e.isRight(t, f.boundary, f.wall)
 
 	return f, nil
@@ -173,6 +175,8 @@ func (f *facts) boundaryStage() xpv2.Condition {
 			fmt.Sprintf("someone deleted namespace %q on the host cluster; it is made anew once it is gone", ns.GetName()))
 	case f.boundary.quota == nil || f.boundary.limits == nil:
 		return notDone(ct, v1alpha1.ReasonProgressing, "the quota of the host namespace is not complete yet")
+	case f.wallKept != nil:
+		return pendingChange(ct, "the quota of the host namespace stays as it is: "+f.wallKept.Error())
 	case !f.right && f.invalid == nil:
 		return pendingChange(ct, "the quota of the host namespace is to change")
 	default:

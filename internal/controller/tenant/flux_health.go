@@ -19,6 +19,10 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/workload"
 )
 
+// maxDeployments is how many Deployments of Flux's namespace are looked at. What
+// else is there is the tenant's.
+const maxDeployments = client.Limit(500)
+
 // byHelm is a label that Helm puts on all that it makes.
 var byHelm = client.MatchingLabels{"app.kubernetes.io/managed-by": "Helm"}
 
@@ -26,7 +30,7 @@ var byHelm = client.MatchingLabels{"app.kubernetes.io/managed-by": "Helm"}
 // release that is gone.
 func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (missing string, err error) {
 	have := &appsv1.DeploymentList{}
-	if err := in.live.List(ctx, have, client.InNamespace(flux.Namespace)); err != nil {
+	if err := in.live.List(ctx, have, client.InNamespace(flux.Namespace), maxDeployments); err != nil {
 		return "", fmt.Errorf("cannot list the Deployments of Flux inside the vCluster: %w", err)
 	}
 
@@ -49,7 +53,7 @@ func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (mis
 		return "", err
 	}
 
-	troubles, err := fluxTroubles(ctx, in.live, have.Items)
+	troubles, err := fluxTroubles(ctx, in.live, want, have.Items)
 	if err != nil {
 		return "", err
 	}
@@ -109,13 +113,18 @@ func (e *external) established(ctx context.Context, c client.Reader, want []flux
 	return out, nil
 }
 
-// fluxTroubles says why Deployments are not available, by namespace/name.
-func fluxTroubles(ctx context.Context, c client.Reader, all []appsv1.Deployment) (map[string]string, error) {
+// fluxTroubles says why Deployments of Flux are not available, by namespace/name.
+func fluxTroubles(ctx context.Context, c client.Reader, want flux.Parts, all []appsv1.Deployment) (map[string]string, error) {
+	wanted := sets.New[string]()
+	for _, d := range want.Deployments {
+		wanted.Insert(d.String())
+	}
+
 	out := map[string]string{}
 
 	for i := range all {
 		d := &all[i]
-		if workload.DeploymentAvailable(d) || d.Spec.Selector == nil {
+		if !wanted.Has(d.GetNamespace()+"/"+d.GetName()) || workload.DeploymentAvailable(d) || d.Spec.Selector == nil {
 			continue
 		}
 

@@ -80,7 +80,8 @@ func TestEstablished(t *testing.T) {
 	}
 }
 
-// TestFluxTroubles holds that only what is not available is asked for its reasons.
+// TestFluxTroubles holds that only what is Flux's and not available is asked for its
+// reasons, however much of someone else's is broken beside it.
 func TestFluxTroubles(t *testing.T) {
 	t.Parallel()
 
@@ -92,7 +93,12 @@ func TestFluxTroubles(t *testing.T) {
 	bare := fluxController("bare").Obj()
 	bare.Spec.Selector = nil
 
-	got, err := fluxTroubles(t.Context(), w.inner, []appsv1.Deployment{*fluxController("up").Ready().Obj(), *fluxController("down").Obj(), *bare})
+	want := flux.Parts{Deployments: []flux.Deployment{
+		{Namespace: flux.Namespace, Name: "up"}, {Namespace: flux.Namespace, Name: "down"}, {Namespace: flux.Namespace, Name: "bare"},
+	}}
+	got, err := fluxTroubles(t.Context(), w.inner, want, []appsv1.Deployment{
+		*fluxController("up").Ready().Obj(), *fluxController("down").Obj(), *bare, *fluxController("foreign").Obj(),
+	})
 	if err != nil || len(got) != 1 || !strings.Contains(got["flux-system/down"], "ImagePullBackOff: no such image") {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -92,7 +92,7 @@ func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition
 		t.Status.KubeconfigSecret = e.names.secret
 	}
 
-	t.Status.Quota = quotaStatus(t, e.seen.boundary.quota)
+	t.Status.Quota = e.seen.quotaStatus(t)
 
 	e.settle(t, s, stages...)
 }

@@ -39,12 +39,16 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 	now := metav1.NewTime(e.clock.Now())
 
 	for _, c := range append(stages, s.ready) {
+		e.noteCompletion(c, now.Time)
+
 		c.LastTransitionTime = now
+		if at, ok := e.completed[c.Type]; ok {
+			c.LastTransitionTime = metav1.NewTime(at)
+		}
+
 		if was := e.before.GetCondition(c.Type); was.Status == c.Status {
 			c.LastTransitionTime = was.LastTransitionTime
 		}
-
-		e.noteCompletion(c, now.Time)
 
 		c.Message = truncate(c.Message)
 		t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))

@@ -108,6 +108,78 @@ func TestTook(t *testing.T) {
 	}
 }
 
+// TestTookInASlowPass holds that a pass which is long at work, such as on Flux, does
+// not make what it did before that look as long, and that Flux counts from its begin.
+func TestTookInASlowPass(t *testing.T) {
+	t.Parallel()
+
+	const api, published, fluxed = v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished, v1alpha1.TypeFluxReady
+
+	for name, tc := range map[string]struct {
+		idle        bool
+		first, next map[xpv2.ConditionType]time.Duration
+	}{
+		"ReadyAtOnce": {false, map[xpv2.ConditionType]time.Duration{api: 20 * time.Second, published: 0, fluxed: 3 * time.Second, xpv2.TypeReady: 23 * time.Second}, nil},
+		"ReadyLater": {
+			true, map[xpv2.ConditionType]time.Duration{api: 20 * time.Second, published: 0},
+			map[xpv2.ConditionType]time.Duration{fluxed: 7 * time.Second, xpv2.TypeReady: 27 * time.Second},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w, tn := newWorld(t), alice().WithFlux("").Obj()
+			w.idleFlux = tc.idle
+			w.mustPass(tn)
+			w.bringUp(tn)
+
+			w.flux.make = func() {
+				w.clock.SetTime(w.clock.Now().Add(3 * time.Second))
+				w.makeFlux()
+			}
+
+			pass := func(at time.Duration, want map[xpv2.ConditionType]time.Duration) {
+				t.Helper()
+				w.clock.SetTime(epoch.Add(at))
+
+				e := w.external(tn)
+
+				o, err := e.Observe(t.Context(), tn)
+				if err == nil && !o.ResourceUpToDate {
+					_, err = e.Update(t.Context(), tn)
+				}
+
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				w.store(tn, &e.before)
+
+				for ct, want := range want {
+					if got, ok := e.took(tn, tn.GetCondition(ct)); !ok || got != want {
+						t.Errorf("%s took %s, %t; want %s", ct, got, ok, want)
+					}
+				}
+
+				if err := e.Disconnect(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+
+			pass(20*time.Second, tc.first)
+
+			if tc.idle {
+				w.fluxComesUp()
+				pass(27*time.Second, tc.next)
+			}
+
+			if tn.Status.Phase != v1alpha1.PhaseReady {
+				t.Errorf("%s: %s", tn.Status.Phase, tn.Status.Message)
+			}
+		})
+	}
+}
+
 // TestStopwatchForgets holds that nothing is remembered of a Tenant that is Ready,
 // or that is deleted: it would be for ever.
 func TestStopwatchForgets(t *testing.T) {

@@ -6,6 +6,7 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,14 +20,14 @@ import (
 
 // wantWall is what the ResourceQuota of the host namespace should say. As long
 // as it is not known what Flux needs, the one that is there stays: it may be
-// right, and less would refuse what runs.
-func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) corev1.ResourceQuotaSpec {
+// right, and less would refuse what runs. The error says so.
+func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) (corev1.ResourceQuotaSpec, error) {
 	a, err := e.allowance(ctx, f)
 	if err != nil && f.boundary.quota != nil {
-		return f.boundary.quota.Spec
+		return f.boundary.quota.Spec, err
 	}
 
-	return quota.Wall(t.Spec.Quota, a)
+	return quota.Wall(t.Spec.Quota, a), nil
 }
 
 // allowance is what the platform's own pods need beside the tenant's. With an
@@ -34,18 +35,16 @@ func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) c
 func (e *external) allowance(ctx context.Context, f *facts) (quota.Allowance, error) {
 	a := f.desired.allowance
 
-	agents := f.children.otherAgents
+	agents := slices.Clone(f.children.otherAgents)
 	if f.children.wantAgent != nil {
 		agents = append(agents, f.children.wantAgent)
 	}
 
 	for _, agent := range agents {
-		need, err := advisorNeeds(agent)
-		if err != nil {
-			return a, err
+		// One that asks for more than its limit is admitted nowhere, and needs nothing.
+		if need, err := advisorNeeds(agent); err == nil {
+			a = a.Plus(need)
 		}
-
-		a = a.Plus(need)
 	}
 
 	if !f.flux.wanted {
@@ -83,14 +82,16 @@ func advisorNeeds(a *v1alpha1.AdvisorAgent) (quota.Allowance, error) {
 	return quota.AllowanceOf([]*unstructured.Unstructured{{Object: d}})
 }
 
-// quotaStatus shows the wall as the host has it; nil when there is none yet.
-func quotaStatus(t *v1alpha1.Tenant, q *corev1.ResourceQuota) *v1alpha1.QuotaStatus {
+// quotaStatus shows the shares as they should be, with what the host has of them;
+// nil when it has nothing yet.
+func (f *facts) quotaStatus(t *v1alpha1.Tenant) *v1alpha1.QuotaStatus {
+	q := f.boundary.quota
 	if q == nil {
 		return nil
 	}
 
-	s := quota.Shares(t.Spec.Quota, q.Spec.Hard)
-	s.Used = q.Status.Used
+	s := quota.Shares(t.Spec.Quota, f.wall.Hard)
+	s.Hard, s.Used = q.Spec.Hard, q.Status.Used
 
 	return &s
 }

@@ -4,6 +4,7 @@
 package tenant
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,8 +165,8 @@ func TestWallOfUnknownFlux(t *testing.T) {
 	pass("with a Flux that cannot be", "9", true)
 }
 
-// TestWallOfAnImpossibleAdvisor holds the same for an App Advisor that the host
-// would refuse.
+// TestWallOfAnImpossibleAdvisor holds that an App Advisor which the host would
+// refuse needs nothing, and holds no change of the quota back.
 func TestWallOfAnImpossibleAdvisor(t *testing.T) {
 	t.Parallel()
 
@@ -178,6 +179,30 @@ func TestWallOfAnImpossibleAdvisor(t *testing.T) {
 
 	if diff := cmp.Diff(before.Spec, read[*corev1.ResourceQuota](w, w.host, "vcluster-alice-default", wallName).Spec); diff != "" {
 		t.Errorf("the wall changed: -before, +after:\n%s", diff)
+	}
+
+	*tn.Spec.Quota.CPU = resource.MustParse("8")
+	w.mustPass(tn)
+
+	if got := inWords(read[*corev1.ResourceQuota](w, w.host, "vcluster-alice-default", wallName).Spec.Hard)["limits.cpu"]; got != "11" {
+		t.Errorf("the wall is %s after the quota was raised, want 11", got)
+	}
+}
+
+// TestKeptWall holds that a wall which stays whatever the spec says is told.
+func TestKeptWall(t *testing.T) {
+	t.Parallel()
+
+	w, b := newWorld(t), alice().WithFlux("")
+	w.fluxNeeds = func() (quota.Allowance, error) { return quota.Allowance{}, errInjected }
+	w.mustPass(b.Obj())
+
+	*b.Spec.Quota.CPU = resource.MustParse("8")
+	w.mustPass(b.Obj())
+
+	c := b.GetCondition(v1alpha1.TypeBoundaryReady)
+	if c.Reason != v1alpha1.ReasonPendingChange || !strings.Contains(c.Message, "stays as it is") || !strings.Contains(c.Message, errInjected.Error()) {
+		t.Errorf("a raised quota that waits is not told: %s %q", c.Reason, c.Message)
 	}
 }
 
@@ -260,13 +285,14 @@ func TestQuotaStatusOfAnOldWall(t *testing.T) {
 	t.Parallel()
 
 	tn := alice().Obj()
-	s := quotaStatus(tn, &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse("5")}}})
+	spec := corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse("5")}}
+	s := (&facts{wall: spec, boundary: boundary{quota: &corev1.ResourceQuota{Spec: spec}}}).quotaStatus(tn)
 
 	if diff := cmp.Diff(map[string]string{"limits.cpu": "1"}, inWords(s.Platform)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	if quotaStatus(tn, nil) != nil {
+	if (&facts{}).quotaStatus(tn) != nil {
 		t.Error("without a wall there is something to show")
 	}
 }
