@@ -28,7 +28,7 @@ type AdvisorSettings struct {
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$')",message="image must be an image reference, such as registry.example.org/app-advisor:v1"
 	Image string `json:"image,omitempty"`
 
-	// Replicas is how many pods of it run, 0 to 10.
+	// Replicas is how many pods of it run, 0 to 10. Unset means 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -68,7 +68,7 @@ type AdvisorAgentSpec struct {
 type AdvisorAgentStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// Image that runs.
+	// Image that its Deployment asks for, also while it cannot be pulled.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`

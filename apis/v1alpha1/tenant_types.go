@@ -160,7 +160,8 @@ type FluxSpec struct {
 	ChartVersion *string `json:"chartVersion,omitempty"`
 
 	// ValuesOverrides are merged over the values that the provider makes for the
-	// flux2 chart.
+	// flux2 chart, and win. Hooks of the chart do not run, and its Deployments roll
+	// without a surge, whatever they say.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
@@ -219,7 +220,8 @@ const (
 	TypeAPIReachable xpv2.ConditionType = "APIReachable"
 	// TypeKubeconfigPublished: the kubeconfig Secret holds those credentials.
 	TypeKubeconfigPublished xpv2.ConditionType = "KubeconfigPublished"
-	// TypeFluxReady: Flux runs inside the vCluster, or is not wanted.
+	// TypeFluxReady: Flux runs inside the vCluster, is not wanted, or is managed by
+	// the tenant.
 	TypeFluxReady xpv2.ConditionType = "FluxReady"
 	// TypeQuotaApplied: the quota inside the vCluster is what the spec asks for.
 	TypeQuotaApplied xpv2.ConditionType = "QuotaApplied"
@@ -262,7 +264,7 @@ const (
 	LabelTenantID = "kubeopera.io/tenant-id"
 	// LabelTenantName carries the Tenant's tenantName.
 	LabelTenantName = "kubeopera.io/tenant-name"
-	// LabelTenantUID carries the UID of the Tenant that owns the object.
+	// LabelTenantUID carries the UID of the Tenant that the object belongs to.
 	LabelTenantUID = "kubeopera.io/tenant-uid"
 	// LabelUserID carries the Tenant's userID.
 	LabelUserID = "kubeopera.io/user-id"
@@ -333,8 +335,8 @@ type TenantStatus struct {
 	LastSyncedAt *metav1.Time `json:"lastSyncedAt,omitempty"`
 }
 
-// QuotaStatus is the wall around a CloudSpace: the ResourceQuota of its host
-// namespace. Names are those of a ResourceQuota, such as limits.cpu; CPU is in
+// QuotaStatus is the ResourceQuota of a CloudSpace's host namespace, and what it is
+// made of. Names are those of a ResourceQuota, such as limits.cpu; CPU is in
 // cores, memory and storage in bytes.
 type QuotaStatus struct {
 	// Workloads is the share of the CloudSpace's own workloads: spec.quota.
@@ -342,11 +344,13 @@ type QuotaStatus struct {
 	Workloads corev1.ResourceList `json:"workloads,omitempty"`
 
 	// Platform is the allowance on top of it, for what the platform itself runs
-	// there: the control plane, CoreDNS, Flux and the App Advisor.
+	// there: the control plane, CoreDNS, Flux and the App Advisor. As long as it is
+	// not known what Flux needs, it is what remains of hard.
 	// +optional
 	Platform corev1.ResourceList `json:"platform,omitempty"`
 
-	// Hard is the sum of both, which the host cluster enforces.
+	// Hard is what the host cluster enforces: the sum of both, once a change has
+	// reached it.
 	// +optional
 	Hard corev1.ResourceList `json:"hard,omitempty"`
 
@@ -360,16 +364,22 @@ type ReportState string
 
 // States that are reported.
 const (
+	// ReportProvisioning: it is being made, or does not answer at the moment.
 	ReportProvisioning ReportState = "provisioning"
-	ReportActive       ReportState = "active"
-	ReportFailed       ReportState = "failed"
-	ReportDeleting     ReportState = "deleting"
-	ReportDeleted      ReportState = "deleted"
+	// ReportActive: it is Ready, for the generation that is reported.
+	ReportActive ReportState = "active"
+	// ReportFailed: the last attempt failed, and is repeated.
+	ReportFailed ReportState = "failed"
+	// ReportDeleting: it is being removed.
+	ReportDeleting ReportState = "deleting"
+	// ReportDeleted: nothing of it is left.
+	ReportDeleted ReportState = "deleted"
 )
 
 // ReportStatus is one report to kubeopera-api.
 type ReportStatus struct {
-	// Status that is reported.
+	// Status of the CloudSpace: provisioning (also when it does not answer at the
+	// moment), active, failed, deleting or deleted.
 	// +required
 	// +kubebuilder:validation:Enum=provisioning;active;failed;deleting;deleted
 	Status ReportState `json:"status"`

@@ -28,7 +28,7 @@ type TenantQuotaSpec struct {
 	Hard corev1.ResourceList `json:"hard"`
 
 	// Namespaces of the vCluster that get a ResourceQuota and a LimitRange each.
-	// One that does not exist is created, and never deleted.
+	// One that does not exist is created, and never deleted. Unset means default.
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"default"}

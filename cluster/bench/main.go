@@ -6,8 +6,9 @@
 //
 //	bin/testbed exec -- bin/bench
 //
-// It ends with status 1 when a median ratio misses its bound, or when a Tenant
-// said Ready before its API answered.
+// It ends with status 1 when a median ratio of a Tenant's vCluster misses its bound,
+// or when a Tenant claimed more than its API could do. What a whole CloudSpace takes
+// besides, and how that splits over its stages, is shown and has no bound.
 package main
 
 import (

@@ -63,7 +63,7 @@ func (r result) table() string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", args...) }
 
-	line("round\tbare, same values\tTenant\tbare, chart's defaults\twhole CloudSpace\t(a) Tenant/same\t(b) Tenant/defaults\t(c) whole/Tenant")
+	line("round\tbare, same values\tTenant's vCluster\tbare, chart's defaults\twhole CloudSpace\t(a) vCluster/same\t(b) vCluster/defaults\t(c) whole/vCluster")
 
 	for i, one := range r.rounds {
 		line("%d\t%.2f s\t%.2f s\t%.2f s\t%.2f s\t%.3f\t%.3f\t%.3f",

@@ -34,7 +34,7 @@ type flags struct {
 	MaxReconcileRate int           `default:"10" placeholder:"N" help:"How many reconciles may start in a second, and run at once for a kind [${default}]."`
 
 	LeaderElection bool   `short:"l" help:"Let only one of several replicas work."`
-	PodNamespace   string `placeholder:"NAME" help:"Namespace of the leader's lease and of reports that outlive their Tenant [the pod's own, or crossplane-system outside of a cluster]."`
+	PodNamespace   string `placeholder:"NAME" help:"Namespace of the leader's lease and of reports that outlive their Tenant [the pod's own, or kubeopera-system outside of a cluster]."`
 
 	ChartCache             string `default:"${charts}" placeholder:"FOLDER" help:"Folder that charts are kept in, an emptyDir in a pod [${default}]."`
 	MetricsBindAddress     string `default:":8080" placeholder:"ADDRESS" help:"Where /metrics is served, 0 for nowhere [${default}]."`

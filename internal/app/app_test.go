@@ -32,7 +32,7 @@ func TestPodNamespace(t *testing.T) {
 	}{
 		"Asked":   {"What was asked for is taken.", "here", podFile, "here"},
 		"InPod":   {"Else it is the pod's own.", "", podFile, "kubeopera-system"},
-		"Outside": {"Outside of a cluster there is no own one.", "", podFile + "-none", "crossplane-system"},
+		"Outside": {"Outside of a cluster there is no own one.", "", podFile + "-none", "kubeopera-system"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ type Config struct {
 	// LeaderElection lets only one of several replicas work.
 	LeaderElection bool
 	// PodNamespace holds the leader's lease, and the reports that outlive their
-	// Tenant. Empty means the pod's own namespace, or crossplane-system outside of a
+	// Tenant. Empty means the pod's own namespace, or kubeopera-system outside of a
 	// cluster.
 	PodNamespace string
 
@@ -206,7 +206,7 @@ func checkRate(n int) error {
 
 func checkNamespace(s string) error {
 	if s != "" && len(validation.IsDNS1123Label(s)) > 0 {
-		return fmt.Errorf("%q is not the name of a namespace; set it to one such as crossplane-system, or leave it empty", s)
+		return fmt.Errorf("%q is not the name of a namespace; set it to one such as kubeopera-system, or leave it empty", s)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func TestValidateRefuses(t *testing.T) {
 		"SyncShort":      {"It would do nothing but look.", func(c *Config) { c.Sync = time.Minute - 1 }, []string{"--sync (SYNC)", `less than "1m0s"`, "such as 1h"}},
 		"RateZero":       {"Nothing would happen.", func(c *Config) { c.MaxReconcileRate = 0 }, []string{"--max-reconcile-rate (MAX_RECONCILE_RATE)", "such as 10"}},
 		"RateHuge":       {"So many workers would take all memory.", func(c *Config) { c.MaxReconcileRate = 1001 }, []string{"MAX_RECONCILE_RATE", "such as 10"}},
-		"PodNamespace":   {"It must be a namespace's name.", func(c *Config) { c.PodNamespace = "A" }, []string{"--pod-namespace (POD_NAMESPACE)", "crossplane-system"}},
+		"PodNamespace":   {"It must be a namespace's name.", func(c *Config) { c.PodNamespace = "A" }, []string{"--pod-namespace (POD_NAMESPACE)", "kubeopera-system"}},
 		"Metrics":        {"It must be an address.", func(c *Config) { c.MetricsAddress = "8080" }, []string{"--metrics-bind-address (METRICS_BIND_ADDRESS)", "such as :8080"}},
 		"MetricsPort":    {"Ports end at 65535.", func(c *Config) { c.MetricsAddress = ":65536" }, []string{"METRICS_BIND_ADDRESS", "such as :8080"}},
 		"Probes":         {"It must be an address.", func(c *Config) { c.ProbeAddress = "" }, []string{"--health-probe-bind-address (HEALTH_PROBE_BIND_ADDRESS)", "such as :8080"}},

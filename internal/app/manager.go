@@ -6,6 +6,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +29,7 @@ const (
 	// leaseName is the provider's own: two providers must not share one.
 	leaseName = "provider-kubeopera.kubeopera.io"
 	// namespaceOutside is the provider's when it runs in no pod.
-	namespaceOutside = "crossplane-system"
+	namespaceOutside = "kubeopera-system"
 	// podNamespaceFile exists in each pod with a service account.
 	podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
@@ -88,7 +89,7 @@ func podNamespace(asked, podFile string) string {
 		return asked
 	}
 	if own, err := os.ReadFile(podFile); err == nil && len(own) > 0 {
-		return string(own)
+		return strings.TrimSpace(string(own))
 	}
 	return namespaceOutside
 }

@@ -79,8 +79,20 @@ func podNeed(p corev1.PodSpec, name corev1.ResourceName) (need, error) {
 	return running.atLeast(starting).plus(overhead), nil
 }
 
+// largest is the most that a container may be limited to: sums beyond it are not
+// stored as they were computed.
+var largest = corev1.ResourceList{
+	corev1.ResourceCPU:    resource.MustParse("100000"),
+	corev1.ResourceMemory: resource.MustParse("1Pi"),
+}
+
 func containerNeed(c corev1.Container, name corev1.ResourceName) (need, error) {
 	request, limit := admitted(c.Resources, name)
+	if most := largest[name]; limit.Cmp(most) > 0 {
+		return need{}, fmt.Errorf("container %q is limited to %s of %s, which is more than the %s that any node has: lower resources.limits.%s",
+			c.Name, limit.String(), name, most.String(), name)
+	}
+
 	if request.Cmp(limit) > 0 {
 		return need{}, fmt.Errorf("container %q requests %s of %s and is limited to %s, which the host cluster refuses: set resources.limits.%s, too",
 			c.Name, request.String(), name, limit.String(), name)

@@ -26,7 +26,8 @@ const maxRetryAfter = 10 * time.Minute
 
 // Error says why kubeopera-api did not accept a report. Its text is the same each
 // time for the same cause, and holds nothing that a server has sent but its
-// status code: it goes into a condition.
+// status code, an error code of RFC 6749, and what is wrong with its certificate:
+// it goes into a condition.
 type Error struct {
 	// RetryAfter is how long the server wants to be left alone, at most 10 minutes.
 	// Zero means that it did not say.

@@ -49,11 +49,28 @@ func Trouble(ctx context.Context, r client.Reader, kind, name, namespace string,
 		}
 	}
 
+	for i := range list.Items {
+		if p := &list.Items[i]; p.Status.Phase == corev1.PodPending && p.Spec.NodeName == "" {
+			return podRefusal(ctx, r, p)
+		}
+	}
+
 	if len(list.Items) > 0 {
 		return "", nil // Events may be about pods that were refused before.
 	}
 
 	return newestWarning(ctx, r, kind, name, namespace)
+}
+
+// podRefusal is why a pod gets no node, if not even the scheduler has seen it: inside
+// a vCluster it may be refused on the host cluster.
+func podRefusal(ctx context.Context, r client.Reader, p *corev1.Pod) (string, error) {
+	events, err := warnings(ctx, r, p.GetNamespace(), client.MatchingFields{"involvedObject.kind": "Pod", "involvedObject.name": p.GetName()})
+	if err != nil {
+		return "", fmt.Errorf("cannot list the events of pod %q: %w", p.GetName(), err)
+	}
+
+	return newestOf(events), nil
 }
 
 // replicaFailure is why a Deployment cannot make its pods now.
@@ -91,13 +108,18 @@ func newestWarning(ctx context.Context, r client.Reader, kind, name, namespace s
 		}
 	}
 
+	return newestOf(events), nil
+}
+
+// newestOf is what the newest of the events says; empty when there is none.
+func newestOf(events []corev1.Event) string {
 	if len(events) == 0 {
-		return "", nil
+		return ""
 	}
 
 	newest := slices.MaxFunc(events, func(a, b corev1.Event) int { return lastSeen(&a).Compare(lastSeen(&b)) })
 
-	return steady(newest.Message), nil
+	return steady(newest.Message)
 }
 
 // warnings are the events of type Warning about what the fields tell.

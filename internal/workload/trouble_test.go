@@ -52,6 +52,14 @@ func warning(name, kind, of, message string, at time.Duration) *corev1.Event {
 	}
 }
 
+// pending is a pod that no node has.
+func pending(name string) *corev1.Pod {
+	p := pod(name)
+	p.Status.Phase = corev1.PodPending
+
+	return p
+}
+
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 
@@ -87,6 +95,12 @@ func TestTrouble(t *testing.T) {
 			"pod a, container c ended with code 1 (OOMKilled); pod b, container c: ImagePullBackOff: no such image",
 		},
 		"QuietPods": {"pods that start say nothing, and events are about others before them", "StatefulSet", []client.Object{pod("a"), warning("w", "StatefulSet", "web", "an old one", 0)}, ""},
+		"RefusedPod": {
+			"a pod that gets no node may be refused by the host cluster, which its events tell", "Deployment",
+			[]client.Object{deployment(), pending("web-6b7f-x8xz2"), warning("w", "Pod", "web-6b7f-x8xz2", "exceeded quota: kubeopera-tenant", time.Minute), warning("o", "Pod", "other", "not its", time.Hour)},
+			"exceeded quota: kubeopera-tenant",
+		},
+		"PendingPod": {"one that is only young says nothing", "StatefulSet", []client.Object{pending("a"), warning("w", "StatefulSet", "web", "an old one", 0)}, ""},
 		"NoPods": {
 			"without pods the newest warning about it says why", "StatefulSet",
 			[]client.Object{

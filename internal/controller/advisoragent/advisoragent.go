@@ -2,17 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package advisoragent makes and keeps App Advisors inside the vClusters of
-// Tenants: it is the external client of AdvisorAgents behind Crossplane's managed
-// reconciler.
+// Tenants: it is what package inside has to know of AdvisorAgents.
 package advisoragent
 
 import (
-	"context"
-
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -39,37 +34,10 @@ var kind = inside.Kind{
 
 // Setup adds the AdvisorAgent controller to the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
-	c := &connector{Controller: inside.NewController(mgr, kind, o.Options, o.Pool), defaultImage: o.DefaultImage}
-
-	return inside.Setup(mgr, kind, c.Controller, o.Options, managed.WithTypedExternalConnector(c))
+	return inside.Setup(mgr, kind, handler{defaultImage: o.DefaultImage}, o.Options, o.Pool)
 }
 
-// connector makes the external client of one AdvisorAgent for one pass.
-type connector struct {
-	inside.Controller
+// handler does what is particular to AdvisorAgents.
+type handler struct{ defaultImage string }
 
-	defaultImage string
-}
-
-var _ managed.TypedExternalConnector[*v1alpha1.AdvisorAgent] = &connector{}
-
-// Connect finds the way into the vCluster.
-func (c *connector) Connect(ctx context.Context, a *v1alpha1.AdvisorAgent) (managed.TypedExternalClient[*v1alpha1.AdvisorAgent], error) {
-	return &external{Pass: c.Begin(ctx, a), defaultImage: c.defaultImage, before: *a.Status.DeepCopy()}, nil
-}
-
-// external is the client of one AdvisorAgent for one pass. Create, Update and
-// Delete act on what Observe saw in the same pass.
-type external struct {
-	inside.Pass
-
-	defaultImage string
-	before       v1alpha1.AdvisorAgentStatus
-	seen         *facts
-	left         []*unstructured.Unstructured
-}
-
-var _ managed.TypedExternalClient[*v1alpha1.AdvisorAgent] = &external{}
-
-// Disconnect does nothing: the clients serve other passes.
-func (e *external) Disconnect(context.Context) error { return nil }
+var _ inside.Handler[*v1alpha1.AdvisorAgent, *facts] = handler{}

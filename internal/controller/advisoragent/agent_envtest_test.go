@@ -95,8 +95,8 @@ func (r realWorld) awaitMessage(a *v1alpha1.AdvisorAgent, says string) time.Dura
 	return r.Await(r.Kube, a, "it does not say "+says, func() bool { return strings.Contains(a.Status.Message, says) })
 }
 
-// TestReal follows AdvisorAgents on real API servers.
-func TestReal(t *testing.T) {
+// TestLifecycle follows AdvisorAgents from their first pass to their deletion.
+func TestLifecycle(t *testing.T) {
 	r := runReal(t)
 
 	example := &v1alpha1.AdvisorAgent{}
@@ -116,89 +116,103 @@ func TestReal(t *testing.T) {
 		t.Errorf("it took %s to learn that the Deployment is available", took)
 	}
 
-	t.Run("NothingToDo", func(t *testing.T) {
-		before, status := r.Versions(made()...), a.Status.DeepCopy()
-
-		for range 3 {
-			r.Pass(a)
-		}
-
-		if diff := cmp.Diff(before, r.Versions(made()...)); diff != "" {
-			t.Errorf("a pass wrote: %s", diff)
-		}
-
-		a.Status.SetLastHandledReconcileAt(status.GetLastHandledReconcileAt())
-
-		if diff := cmp.Diff(status, &a.Status); diff != "" {
-			t.Errorf("the status moved: %s", diff)
-		}
-	})
-
-	t.Run("Repair", func(t *testing.T) {
-		d := theDeployment()
-		r.Must(r.Inside.Get(r.t.Context(), client.ObjectKeyFromObject(d), d))
-
-		d.Spec.Replicas = ptr.To[int32](3)
-		r.Must(r.Inside.Update(r.t.Context(), d))
-		r.Must(r.Inside.Delete(r.t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: advisor.Name}}))
-		r.Pass(a)
-		r.Versions(made()...)
-
-		if r.Must(r.Inside.Get(r.t.Context(), client.ObjectKeyFromObject(d), d)); *d.Spec.Replicas != 1 {
-			t.Errorf("%d replicas", *d.Spec.Replicas)
-		}
-
-		r.bringUp()
-		r.awaitReady(a)
-	})
-
-	t.Run("Refused", func(t *testing.T) {
-		r.Must(r.Kube.Get(r.t.Context(), client.ObjectKeyFromObject(a), a))
-
-		a.Spec.Env = []corev1.EnvVar{{Name: "not a name=", Value: "top-secret-value"}}
-		r.Must(r.Kube.Update(r.t.Context(), a))
-		r.awaitMessage(a, "App Advisor ready; a change failed: cannot write Deployment")
-
-		if strings.Contains(a.Status.Message, "top-secret-value") {
-			t.Errorf("the message quotes a value: %s", a.Status.Message)
-		}
-
-		a.Spec.Env = nil
-		r.Must(r.Kube.Update(r.t.Context(), a))
-		r.Await(r.Kube, a, "it does not recover", func() bool { return a.Status.Message == messageReady })
-	})
+	t.Run("WritesNothingTwice", func(t *testing.T) { r.writesNothingTwice(t, a) })
+	t.Run("Repairs", func(t *testing.T) { r.repairs(t, a) })
+	t.Run("StaysReadyWhenAChangeIsRefused", func(t *testing.T) { r.staysReady(t, a) })
 
 	b := r.create("b")
+	t.Run("TakesOverFromTheFirst", func(t *testing.T) { r.takesOver(t, a, b) })
+	t.Run("WakesWithItsTenant", func(t *testing.T) { r.wakesWithItsTenant(t, b) })
+	t.Run("GoesWithItsTenant", func(t *testing.T) { r.goesWithItsTenant(t, b) })
+}
+
+func (r realWorld) writesNothingTwice(t *testing.T, a *v1alpha1.AdvisorAgent) {
+	t.Helper()
+
+	before, status := r.Versions(made()...), a.Status.DeepCopy()
+
+	for range 3 {
+		r.Pass(a)
+	}
+
+	if diff := cmp.Diff(before, r.Versions(made()...)); diff != "" {
+		t.Errorf("a pass wrote: %s", diff)
+	}
+
+	a.Status.SetLastHandledReconcileAt(status.GetLastHandledReconcileAt())
+
+	if diff := cmp.Diff(status, &a.Status); diff != "" {
+		t.Errorf("the status moved: %s", diff)
+	}
+}
+
+func (r realWorld) repairs(t *testing.T, a *v1alpha1.AdvisorAgent) {
+	t.Helper()
+
+	d := theDeployment()
+	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(d), d))
+
+	d.Spec.Replicas = ptr.To[int32](3)
+	r.Must(r.Inside.Update(t.Context(), d))
+	r.Must(r.Inside.Delete(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: advisor.Name}}))
+	r.Pass(a)
+	r.Versions(made()...)
+
+	if r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(d), d)); *d.Spec.Replicas != 1 {
+		t.Errorf("%d replicas", *d.Spec.Replicas)
+	}
+
+	r.bringUp()
+	r.awaitReady(a)
+}
+
+// staysReady holds that a refused change is told, without its values.
+func (r realWorld) staysReady(t *testing.T, a *v1alpha1.AdvisorAgent) {
+	t.Helper()
+
+	r.Must(r.Kube.Get(t.Context(), client.ObjectKeyFromObject(a), a))
+
+	a.Spec.Env = []corev1.EnvVar{{Name: "not a name=", Value: "top-secret-value"}}
+	r.Must(r.Kube.Update(t.Context(), a))
+	r.awaitMessage(a, "App Advisor ready; a change failed: cannot write Deployment")
+
+	if strings.Contains(a.Status.Message, "top-secret-value") {
+		t.Errorf("the message quotes a value: %s", a.Status.Message)
+	}
+
+	a.Spec.Env = nil
+	r.Must(r.Kube.Update(t.Context(), a))
+	r.Await(r.Kube, a, "it does not recover", func() bool { return a.Status.Message == messageReady })
+}
+
+// takesOver holds that b waits for a to be gone, which takes its namespace along,
+// and is woken then.
+func (r realWorld) takesOver(t *testing.T, a, b *v1alpha1.AdvisorAgent) {
+	t.Helper()
+
 	r.awaitMessage(b, `belongs to AdvisorAgent "kubeopera-system/a"`)
+	r.Must(r.Kube.Delete(t.Context(), a))
 
-	t.Run("Deletion", func(*testing.T) {
-		r.Must(r.Kube.Delete(r.t.Context(), a))
+	ns := namespace()
+	r.Await(r.Inside, ns, "the namespace is not asked to go", func() bool { return ns.GetDeletionTimestamp() != nil })
+	r.awaitMessage(a, `waiting for Namespace "app-advisor" inside the vCluster`)
+	r.EndNamespace(advisor.Namespace)
+	r.Await(r.Kube, a, "it is still there", nil)
 
-		ns := namespace()
-		r.Await(r.Inside, ns, "the namespace is not asked to go", func() bool { return ns.GetDeletionTimestamp() != nil })
-		r.awaitMessage(a, `waiting for Namespace "app-advisor" inside the vCluster`)
-		r.EndNamespace(advisor.Namespace)
-		r.Await(r.Kube, a, "it is still there", nil)
-	})
-
-	// The other is woken, and takes over.
 	if took := r.awaitMessage(b, "is not available"); took > 10*time.Second {
 		t.Errorf("it took %s to learn that the other is gone", took)
 	}
 
-	ns := namespace()
-	r.Must(r.Inside.Get(r.t.Context(), client.ObjectKeyFromObject(ns), ns))
+	ns = namespace()
+	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
 
 	if ns.Labels[inside.LabelOwnerUID] != string(b.GetUID()) {
 		t.Errorf("it belongs to %v", ns.Labels)
 	}
-
-	t.Run("TenantUnreachable", func(t *testing.T) { r.unreachable(t, b) })
-	t.Run("TenantGoes", func(t *testing.T) { r.tenantGoes(t, b) })
 }
 
-// unreachable holds that news of the Tenant wakes it.
-func (r realWorld) unreachable(t *testing.T, b *v1alpha1.AdvisorAgent) {
+// wakesWithItsTenant holds that news of the Tenant wakes it.
+func (r realWorld) wakesWithItsTenant(t *testing.T, b *v1alpha1.AdvisorAgent) {
 	t.Helper()
 
 	set := func(s corev1.ConditionStatus) {
@@ -213,9 +227,9 @@ func (r realWorld) unreachable(t *testing.T, b *v1alpha1.AdvisorAgent) {
 	r.awaitMessage(b, "is not available")
 }
 
-// tenantGoes holds that it does not wait for ever inside a vCluster that is dead
+// goesWithItsTenant holds that it does not wait for ever inside a vCluster that is dead
 // and going.
-func (r realWorld) tenantGoes(t *testing.T, b *v1alpha1.AdvisorAgent) {
+func (r realWorld) goesWithItsTenant(t *testing.T, b *v1alpha1.AdvisorAgent) {
 	t.Helper()
 
 	tn := r.Tenant()

@@ -20,40 +20,40 @@ import (
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"), insidetest.Agent("b"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"), insidetest.Agent("b"))...)
 	w.arrive()
 
-	b := w.reconcile("b")
-	w.expect(b, xpv2.ReasonUnavailable, `Namespace "app-advisor" inside the vCluster belongs to AdvisorAgent "kubeopera-system/a"; delete that one, or this`)
+	b := w.Reconcile("b")
+	w.Expect(b, v1alpha1.ReasonConflict, `Namespace "app-advisor" inside the vCluster belongs to AdvisorAgent "kubeopera-system/a"; delete that one, or this`)
 
-	if synced(b) || len(w.vcluster.Writes()) > 0 {
+	if insidetest.Synced(b) || len(w.VCluster.Writes()) > 0 {
 		t.Error("something of the other was touched")
 	}
 
-	w.remove("b")
+	w.Remove("b")
 
-	if w.reconcile("b") != nil {
+	if w.Reconcile("b") != nil {
 		t.Error("it has nothing to remove, and is still there")
 	}
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("something of the other was removed: %v", got)
 	}
 
 	// Another takes over what the first leaves behind.
-	w.must(w.kube.Create(t.Context(), fresh("c")))
-	w.reconcile("c")
-	change(w, w.kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetFinalizers(nil) })
-	w.remove("a")
-	w.reconcile("c")
+	w.Must(w.Kube.Create(t.Context(), fresh("c")))
+	w.Reconcile("c")
+	insidetest.Change(w.T, w.Kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetFinalizers(nil) })
+	w.Remove("a")
+	w.Reconcile("c")
 	w.bringUp()
 
-	if c := w.reconcile("c"); c.GetCondition(xpv2.TypeReady).Reason != xpv2.ReasonAvailable {
+	if c := w.Reconcile("c"); c.GetCondition(xpv2.TypeReady).Reason != xpv2.ReasonAvailable {
 		t.Errorf("%q", c.Status.Message)
 	}
 
 	ns := namespace()
-	w.must(w.vcluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
+	w.Must(w.VCluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
 
 	if got := ns.Labels[inside.LabelOwnerUID]; got != "uid-c" || ns.Annotations[inside.AnnotationOwner] != "kubeopera-system/c" {
 		t.Errorf("it belongs to %q", got)
@@ -71,20 +71,20 @@ func fresh(name string) *v1alpha1.AdvisorAgent {
 func TestForeign(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	theirs := namespace()
 	theirs.SetUID("uid-theirs")
-	w.must(w.vcluster.Create(t.Context(), theirs))
-	w.vcluster.Writes()
+	w.Must(w.VCluster.Create(t.Context(), theirs))
+	w.VCluster.Writes()
 
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonUnavailable, `Namespace "app-advisor" inside the vCluster was not made by this provider; delete it there or, to hand it over for good, set its label kubeopera.io/managed-by to tenant-controller`)
+	a := w.Reconcile("a")
+	w.Expect(a, v1alpha1.ReasonConflict, `Namespace "app-advisor" inside the vCluster was not made by this provider; delete it there or, to hand it over for good, set its label kubeopera.io/managed-by to tenant-controller`)
 
-	if len(w.vcluster.Writes()) > 0 {
+	if len(w.VCluster.Writes()) > 0 {
 		t.Error("something foreign was touched")
 	}
 
-	change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) {
+	insidetest.Change(w.T, w.VCluster, namespace(), func(ns *corev1.Namespace) {
 		ns.SetLabels(map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})
 	})
 	w.arrive()

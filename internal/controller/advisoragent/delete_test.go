@@ -25,44 +25,44 @@ import (
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	w.arrive()
-	w.remove("a")
+	w.Remove("a")
 
-	w.expect(w.reconcile("a"), xpv2.ReasonDeleting, `waiting for Namespace "app-advisor" inside the vCluster`)
+	w.Expect(w.Reconcile("a"), xpv2.ReasonDeleting, `waiting for Namespace "app-advisor" inside the vCluster`)
 
 	want := []string{
 		"delete Deployment app-advisor app-advisor-srv", "delete Service app-advisor app-advisor-srv", "delete ClusterRoleBinding app-advisor-srv",
 		"delete ClusterRole app-advisor-srv", "delete ServiceAccount app-advisor app-advisor-srv", "delete Namespace app-advisor",
 	}
-	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+	if diff := cmp.Diff(want, w.VCluster.Writes()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) {
+	insidetest.Change(w.T, w.VCluster, namespace(), func(ns *corev1.Namespace) {
 		ns.Status.Conditions = []corev1.NamespaceCondition{{Type: corev1.NamespaceContentRemaining, Status: corev1.ConditionTrue, Message: "widgets.example.org has 1 resource instances"}}
 	})
 
 	for range 3 {
-		a := w.reconcile("a")
+		a := w.Reconcile("a")
 		if a == nil {
 			t.Fatal("it is gone before its namespace")
 		}
 
-		w.expect(a, xpv2.ReasonDeleting, "")
+		w.Expect(a, xpv2.ReasonDeleting, "")
 	}
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("it was asked for again: %v", got)
 	}
 
-	w.vcluster.EndNamespace(advisor.Namespace)
+	w.VCluster.EndNamespace(advisor.Namespace)
 
-	if w.reconcile("a") != nil {
+	if w.Reconcile("a") != nil {
 		t.Error("nothing is left, and it is still there")
 	}
 
-	if got := w.events.Take(inside.ReasonSkipped); len(got) > 0 {
+	if got := w.Events.Take(inside.ReasonSkipped); len(got) > 0 {
 		t.Errorf("nothing was skipped: %v", got)
 	}
 }
@@ -75,25 +75,25 @@ func TestDeletionFails(t *testing.T) {
 		"delete ClusterRole app": `cannot delete ClusterRole "app-advisor-srv" inside the vCluster: injected failure`,
 		"get ClusterRole":        `cannot read ClusterRole "app-advisor-srv" inside the vCluster: injected failure`,
 	} {
-		w := newReadyWorld(t, insidetest.Agent("a"))
+		w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 		w.arrive()
-		w.remove("a")
-		w.vcluster.Fail(failing(action))
+		w.Remove("a")
+		w.VCluster.Fail(insidetest.Failing(action))
 
 		for range 3 {
-			a := w.reconcile("a")
+			a := w.Reconcile("a")
 			if a == nil {
 				t.Fatalf("%s: it is gone", action)
 			}
 
-			w.expect(a, xpv2.ReasonDeleting, says)
+			w.Expect(a, xpv2.ReasonDeleting, says)
 		}
 
-		w.vcluster.Heal()
-		w.reconcile("a")
-		w.vcluster.EndNamespace(advisor.Namespace)
+		w.VCluster.Heal()
+		w.Reconcile("a")
+		w.VCluster.EndNamespace(advisor.Namespace)
 
-		if w.reconcile("a") != nil {
+		if w.Reconcile("a") != nil {
 			t.Errorf("%s: it is still there", action)
 		}
 	}
@@ -103,18 +103,18 @@ func TestDeletionFails(t *testing.T) {
 func TestDeletionLeavesOthers(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	w.arrive()
-	change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) { ns.Labels = map[string]string{"theirs": "now"} })
-	w.remove("a")
-	w.reconcile("a")
+	insidetest.Change(w.T, w.VCluster, namespace(), func(ns *corev1.Namespace) { ns.Labels = map[string]string{"theirs": "now"} })
+	w.Remove("a")
+	w.Reconcile("a")
 
-	got := w.vcluster.Writes()
+	got := w.VCluster.Writes()
 	if slices.Contains(got, "delete Namespace app-advisor") || !slices.Contains(got, "delete Deployment app-advisor app-advisor-srv") {
 		t.Errorf("it removed %v", got)
 	}
 
-	if w.reconcile("a") != nil {
+	if w.Reconcile("a") != nil {
 		t.Error("what is left is not its own, and it is still there")
 	}
 }
@@ -135,48 +135,48 @@ func TestDeletionWithoutAWayIn(t *testing.T) {
 	}{
 		"NoTenant": {
 			"its Tenant is gone, and the vCluster with it",
-			func(w *world) { w.must(w.kube.Delete(w.t.Context(), insidetest.Tenant())) }, true, "", append(everything, "there is no such Tenant"),
+			func(w *world) { w.Must(w.Kube.Delete(w.T.Context(), insidetest.Tenant())) }, true, "", append(everything, "there is no such Tenant"),
 		},
 		"Another": {
 			"its Tenant is another than it was",
 			func(w *world) {
-				w.must(w.kube.Delete(w.t.Context(), insidetest.Tenant()))
+				w.Must(w.Kube.Delete(w.T.Context(), insidetest.Tenant()))
 
 				again := insidetest.Tenant()
 				again.SetUID("uid-again")
-				w.must(w.kube.Create(w.t.Context(), again))
+				w.Must(w.Kube.Create(w.T.Context(), again))
 			}, true, "", append(everything, "another than it was"),
 		},
 		"NeverOpen": {
 			"its Tenant never had a kubeconfig",
 			func(w *world) {
-				w.must(w.kube.Delete(w.t.Context(), insidetest.Secret(insidetest.Tenant(), nil)))
+				w.Must(w.Kube.Delete(w.T.Context(), insidetest.Secret(insidetest.Tenant(), nil)))
 
 				tn := insidetest.Tenant()
-				w.must(w.kube.Get(w.t.Context(), client.ObjectKeyFromObject(tn), tn))
+				w.Must(w.Kube.Get(w.T.Context(), client.ObjectKeyFromObject(tn), tn))
 				tn.Status.KubeconfigSecret = ""
-				w.must(w.kube.Status().Update(w.t.Context(), tn))
+				w.Must(w.Kube.Status().Update(w.T.Context(), tn))
 			}, true, "", nil,
 		},
 		"Lost": {
 			"its Tenant has lost its kubeconfig for now",
-			func(w *world) { w.must(w.kube.Delete(w.t.Context(), insidetest.Secret(insidetest.Tenant(), nil))) }, false, "there is no kubeconfig yet", nil,
+			func(w *world) { w.Must(w.Kube.Delete(w.T.Context(), insidetest.Secret(insidetest.Tenant(), nil))) }, false, "there is no kubeconfig yet", nil,
 		},
 		"Unreachable": {
 			"its Tenant lives and its API does not answer",
 			func(w *world) {
 				tn := insidetest.Tenant()
-				w.must(w.kube.Get(w.t.Context(), client.ObjectKeyFromObject(tn), tn))
+				w.Must(w.Kube.Get(w.T.Context(), client.ObjectKeyFromObject(tn), tn))
 				tn.SetConditions(xpv2.Condition{Type: v1alpha1.TypeAPIReachable, Status: corev1.ConditionFalse})
-				w.must(w.kube.Status().Update(w.t.Context(), tn))
+				w.Must(w.Kube.Status().Update(w.T.Context(), tn))
 			}, false, "the tenant's API cannot be reached: see the condition APIReachable", nil,
 		},
-		"Silent": {"or nobody knows yet that it does not", func(w *world) { w.vcluster.Fail(failing("get")) }, false, "injected failure", nil},
+		"Silent": {"or nobody knows yet that it does not", func(w *world) { w.VCluster.Fail(insidetest.Failing("get")) }, false, "injected failure", nil},
 		"NeverBound": {
 			"it never was inside of anything",
 			func(w *world) {
-				w.must(w.kube.Delete(w.t.Context(), insidetest.Tenant()))
-				change(w, w.kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetLabels(nil) })
+				w.Must(w.Kube.Delete(w.T.Context(), insidetest.Tenant()))
+				insidetest.Change(w.T, w.Kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetLabels(nil) })
 			}, true, "", nil,
 		},
 	}
@@ -184,22 +184,22 @@ func TestDeletionWithoutAWayIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, insidetest.Agent("a"))
+			w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 			w.arrive()
-			w.remove("a")
+			w.Remove("a")
 			tc.harm(w)
-			w.clock.SetTime(insidetest.Epoch.Add(24 * time.Hour))
+			w.Clock.SetTime(insidetest.Epoch.Add(24 * time.Hour))
 
-			a := w.reconcile("a")
+			a := w.Reconcile("a")
 			if (a == nil) != tc.gone {
 				t.Fatalf("%s: gone: %t", tc.reason, a == nil)
 			}
 
 			if a != nil {
-				w.expect(a, xpv2.ReasonDeleting, tc.says)
+				w.Expect(a, xpv2.ReasonDeleting, tc.says)
 			}
 
-			got := strings.Join(w.events.Take(inside.ReasonSkipped), "\n")
+			got := strings.Join(w.Events.Take(inside.ReasonSkipped), "\n")
 			if (got == "") != (len(tc.event) == 0) {
 				t.Errorf("%s: event %q", tc.reason, got)
 			}
@@ -218,41 +218,41 @@ func TestDeletionWithItsTenant(t *testing.T) {
 	t.Parallel()
 
 	for name, harm := range map[string]func(*world){
-		"Unreachable": func(w *world) { w.vcluster.Fail(failing("get")) },
+		"Unreachable": func(w *world) { w.VCluster.Fail(insidetest.Failing("get")) },
 		"Stuck":       func(*world) {}, // The fake namespace does not end by itself.
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, insidetest.Agent("a"))
+			w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 			w.arrive()
 
 			tn := insidetest.Tenant()
-			change(w, w.kube, tn, func(tn *v1alpha1.Tenant) { tn.SetFinalizers([]string{"x"}) })
-			w.must(w.kube.Delete(t.Context(), tn))
-			w.expect(w.reconcile("a"), xpv2.ReasonUnavailable, "the Tenant is being deleted")
+			insidetest.Change(w.T, w.Kube, tn, func(tn *v1alpha1.Tenant) { tn.SetFinalizers([]string{"x"}) })
+			w.Must(w.Kube.Delete(t.Context(), tn))
+			w.Expect(w.Reconcile("a"), xpv2.ReasonUnavailable, "the Tenant is being deleted")
 
-			w.remove("a")
+			w.Remove("a")
 			harm(w)
 
 			// The fake API server takes the time of deletions from the real clock.
 			a := insidetest.Agent("a")
-			w.must(w.kube.Get(t.Context(), client.ObjectKeyFromObject(a), a))
-			w.clock.SetTime(a.GetDeletionTimestamp().Time)
+			w.Must(w.Kube.Get(t.Context(), client.ObjectKeyFromObject(a), a))
+			w.Clock.SetTime(a.GetDeletionTimestamp().Time)
 
 			for range 10 {
-				if w.reconcile("a") == nil {
+				if w.Reconcile("a") == nil {
 					t.Fatal("it went before its time")
 				}
 			}
 
-			w.clock.SetTime(w.clock.Now().Add(10 * time.Second))
+			w.Clock.SetTime(w.Clock.Now().Add(10 * time.Second))
 
-			if w.reconcile("a") != nil {
+			if w.Reconcile("a") != nil {
 				t.Fatal("it is still there")
 			}
 
-			if got := w.events.Take(inside.ReasonSkipped); len(got) != 1 || !strings.Contains(got[0], "Namespace app-advisor") || !strings.Contains(got[0], "within 15s") {
+			if got := w.Events.Take(inside.ReasonSkipped); len(got) != 1 || !strings.Contains(got[0], "Namespace app-advisor") || !strings.Contains(got[0], "within 15s") {
 				t.Errorf("events: %v", got)
 			}
 		})

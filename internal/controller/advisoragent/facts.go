@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,22 +29,17 @@ type facts struct {
 	trouble string
 }
 
-// gather finds out all that there is to know. An error means that something is
-// unknown or, with [inside.ErrConflict], that the AdvisorAgent must keep its hands off.
-func (e *external) gather(ctx context.Context, a *v1alpha1.AdvisorAgent) (*facts, error) {
-	s, err := settingsOf(a, e.defaultImage)
+// Gather finds out all that there is to know of the App Advisor.
+func (h handler) Gather(ctx context.Context, p inside.Pass, a *v1alpha1.AdvisorAgent) (*facts, error) {
+	s, err := settingsOf(a, h.defaultImage)
 	if err != nil {
 		return nil, err
 	}
 
-	if e.NoWay != nil {
-		return nil, e.NoWay
+	owner, err := p.Owner(a)
+	if err != nil {
+		return nil, err
 	}
-
-	ctx, cancel := e.Bounded(ctx)
-	defer cancel()
-
-	owner := inside.OwnerOf(a, e.Way.Tenant)
 
 	want, err := desire(owner, s)
 	if err != nil {
@@ -51,19 +47,52 @@ func (e *external) gather(ctx context.Context, a *v1alpha1.AdvisorAgent) (*facts
 	}
 
 	f := &facts{}
-	if f.objects, err = inside.Look(ctx, e.Way.API.Live, want); err != nil {
+	if f.objects, err = inside.Look(ctx, p.API.Live, want); err != nil {
 		return nil, err
 	}
 
-	if err := owner.Check(ctx, e.Kube, kind.List(), f.objects); err != nil {
+	if err := owner.Check(ctx, p.Kube, kind.List(), f.objects); err != nil {
 		return nil, err
 	}
 
-	return f, e.gatherDeployment(ctx, f)
+	return f, f.gatherDeployment(ctx, p.API.Live)
+}
+
+// Remains looks for everything that the AdvisorAgent may have made and that is
+// still its own. The namespace is the last. Nobody waits for its Deployment any more.
+func (h handler) Remains(ctx context.Context, p inside.Pass, a *v1alpha1.AdvisorAgent) ([]*unstructured.Unstructured, error) {
+	owner, err := p.Owner(a)
+	if err != nil {
+		return nil, err
+	}
+
+	p.API.Unfollow(advisor.Namespace)
+
+	want, err := desire(owner, a.Spec.AdvisorSettings)
+	if err != nil {
+		return nil, err
+	}
+
+	found, err := inside.Find(ctx, p.API.Live, want)
+	if err != nil {
+		return nil, err
+	}
+
+	return owner.Remains(found), nil
+}
+
+// MayBeLeft names what can outlive the namespace, and that.
+func (h handler) MayBeLeft(*v1alpha1.AdvisorAgent) []string {
+	return []string{"ClusterRoleBinding " + advisor.Name, "ClusterRole " + advisor.Name, "Namespace " + advisor.Namespace}
+}
+
+// Write makes or repairs the App Advisor.
+func (h handler) Write(ctx context.Context, p inside.Pass, a *v1alpha1.AdvisorAgent, seen *facts) error {
+	return p.Write(ctx, a, seen.objects)
 }
 
 // gatherDeployment finds out how the pods are.
-func (e *external) gatherDeployment(ctx context.Context, f *facts) error {
+func (f *facts) gatherDeployment(ctx context.Context, c client.Reader) error {
 	found := f.objects[len(f.objects)-1]
 	if found.Live == nil || found.Going() {
 		return nil
@@ -79,7 +108,7 @@ func (e *external) gatherDeployment(ctx context.Context, f *facts) error {
 	}
 
 	var err error
-	if f.trouble, err = workload.Trouble(ctx, e.Way.API.Live, found.Want.GetKind(), advisor.Name, advisor.Namespace,
+	if f.trouble, err = workload.Trouble(ctx, c, found.Want.GetKind(), advisor.Name, advisor.Namespace,
 		client.MatchingLabels(advisor.Labels())); err != nil {
 		return inside.Explained(fmt.Errorf("inside the vCluster: %w", err))
 	}
@@ -87,14 +116,14 @@ func (e *external) gatherDeployment(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// exists says whether anything of it is there.
-func (f *facts) exists(o inside.Owner) bool {
+// Exists says whether anything of it is there.
+func (f *facts) Exists(o inside.Owner) bool {
 	return slices.ContainsFunc(f.objects, func(f inside.Found) bool { return f.Live != nil && o.Owns(f.Live) })
 }
 
-// settled says that there is nothing to do but to wait: all is as it should be,
+// Settled says that there is nothing to do but to wait: all is as it should be,
 // or someone deleted the namespace, which is made anew once it is gone.
-func (f *facts) settled() bool {
+func (f *facts) Settled() bool {
 	return f.goingAway() || !slices.ContainsFunc(f.objects, func(f inside.Found) bool { return !f.Same && !f.Going() })
 }
 

@@ -32,29 +32,29 @@ const image = "registry.example.org/app-advisor:v1"
 func TestLife(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonCreating, "") // The runtime's own words stand for one pass.
+	a := w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonCreating, "") // The runtime's own words stand for one pass.
 
 	want := []string{
 		"create Namespace app-advisor", "apply Namespace app-advisor", "apply ServiceAccount app-advisor app-advisor-srv",
 		"apply ClusterRole app-advisor-srv", "apply ClusterRoleBinding app-advisor-srv", "apply Service app-advisor app-advisor-srv",
 		"apply Deployment app-advisor app-advisor-srv",
 	}
-	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+	if diff := cmp.Diff(want, w.VCluster.Writes()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	a = w.reconcile("a")
-	w.expect(a, xpv2.ReasonCreating, fmt.Sprintf("Deployment %q with image %q is not available: 0 of 1 pods are ready, which must answer GET /healthz on port 8080", advisor.Name, image))
+	a = w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonCreating, fmt.Sprintf("Deployment %q with image %q is not available: 0 of 1 pods are ready, which must answer GET /healthz on port 8080", advisor.Name, image))
 
 	w.bringUp()
 
-	a = w.reconcile("a")
-	w.expect(a, xpv2.ReasonAvailable, messageReady)
+	a = w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonAvailable, messageReady)
 
-	if a.Status.GetObservedGeneration() != 1 || a.Status.Image != image || a.Status.ReadyReplicas != 1 || a.Status.Endpoint != "http://app-advisor-srv.app-advisor.svc:80" || !synced(a) {
+	if a.Status.GetObservedGeneration() != 1 || a.Status.Image != image || a.Status.ReadyReplicas != 1 || a.Status.Endpoint != "http://app-advisor-srv.app-advisor.svc:80" || !insidetest.Synced(a) {
 		t.Errorf("status: %+v", a.Status)
 	}
 
@@ -63,13 +63,13 @@ func TestLife(t *testing.T) {
 	}
 
 	for range 20 {
-		again := w.reconcile("a")
+		again := w.Reconcile("a")
 		if diff := cmp.Diff(a.Status, again.Status); diff != "" {
 			t.Fatalf("the status moves: %s", diff)
 		}
 	}
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("what is Ready was written: %v", got)
 	}
 }
@@ -78,26 +78,26 @@ func TestLife(t *testing.T) {
 func TestFollows(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
-	w.reconcile("a")
-	w.vcluster.AwaitWatches(1)
-	w.reconcile("a")
-	w.vcluster.AwaitWatches(1)
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
+	w.Reconcile("a")
+	w.VCluster.AwaitWatches(1)
+	w.Reconcile("a")
+	w.VCluster.AwaitWatches(1)
 
 	w.arrive()
-	w.vcluster.AwaitWatches(0)
+	w.VCluster.AwaitWatches(0)
 
 	d := theDeployment()
-	w.must(w.vcluster.Get(t.Context(), client.ObjectKeyFromObject(d), d))
+	w.Must(w.VCluster.Get(t.Context(), client.ObjectKeyFromObject(d), d))
 
 	d.Status.AvailableReplicas, d.Status.ReadyReplicas = 0, 0
-	w.must(w.vcluster.Status().Update(t.Context(), d))
-	w.expect(w.reconcile("a"), xpv2.ReasonCreating, "0 of 1 pods are ready")
-	w.vcluster.AwaitWatches(1)
+	w.Must(w.VCluster.Status().Update(t.Context(), d))
+	w.Expect(w.Reconcile("a"), xpv2.ReasonCreating, "0 of 1 pods are ready")
+	w.VCluster.AwaitWatches(1)
 
-	w.remove("a")
-	w.reconcile("a")
-	w.vcluster.AwaitWatches(0)
+	w.Remove("a")
+	w.Reconcile("a")
+	w.VCluster.AwaitWatches(0)
 }
 
 func TestRepairs(t *testing.T) {
@@ -109,41 +109,41 @@ func TestRepairs(t *testing.T) {
 		want   []string
 	}{
 		"Changed": {"a change by hand", func(w *world) {
-			change(w, w.vcluster, theDeployment(), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
+			insidetest.Change(w.T, w.VCluster, theDeployment(), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
 		}, []string{"apply Deployment app-advisor app-advisor-srv"}},
 		"Labels": {"a label", func(w *world) {
-			change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) { delete(ns.Labels, v1alpha1.LabelManagedBy) })
+			insidetest.Change(w.T, w.VCluster, namespace(), func(ns *corev1.Namespace) { delete(ns.Labels, v1alpha1.LabelManagedBy) })
 		}, []string{"apply Namespace app-advisor"}},
 		"OwnerLabel": {"the label that says whose it is", func(w *world) {
-			change(w, w.vcluster, namespace(), func(ns *corev1.Namespace) { delete(ns.Labels, inside.LabelOwnerUID) })
+			insidetest.Change(w.T, w.VCluster, namespace(), func(ns *corev1.Namespace) { delete(ns.Labels, inside.LabelOwnerUID) })
 		}, []string{"apply Namespace app-advisor"}},
 		"Deleted": {"a deletion by hand", func(w *world) {
 			d := theDeployment()
-			w.must(w.vcluster.Get(w.t.Context(), client.ObjectKeyFromObject(d), d))
-			w.must(w.vcluster.Delete(w.t.Context(), d, client.Preconditions{UID: ptr.To(d.GetUID())}))
-			w.vcluster.Writes()
+			w.Must(w.VCluster.Get(w.T.Context(), client.ObjectKeyFromObject(d), d))
+			w.Must(w.VCluster.Delete(w.T.Context(), d, client.Preconditions{UID: ptr.To(d.GetUID())}))
+			w.VCluster.Writes()
 		}, []string{"apply Deployment app-advisor app-advisor-srv"}},
 		"Replaced": {"one made by hand in its place", func(w *world) {
-			change(w, w.vcluster, theDeployment(), func(d *appsv1.Deployment) { d.Labels = nil })
+			insidetest.Change(w.T, w.VCluster, theDeployment(), func(d *appsv1.Deployment) { d.Labels = nil })
 		}, []string{"apply Deployment app-advisor app-advisor-srv"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, insidetest.Agent("a"))
+			w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 			w.arrive()
 			tc.harm(w)
-			w.reconcile("a")
+			w.Reconcile("a")
 
-			if diff := cmp.Diff(tc.want, w.vcluster.Writes()); diff != "" {
+			if diff := cmp.Diff(tc.want, w.VCluster.Writes()); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 
 			w.bringUp()
-			w.expect(w.reconcile("a"), xpv2.ReasonAvailable, messageReady)
+			w.Expect(w.Reconcile("a"), xpv2.ReasonAvailable, messageReady)
 
-			if got := w.vcluster.Writes(); len(got) > 0 {
+			if got := w.VCluster.Writes(); len(got) > 0 {
 				t.Errorf("%s: repaired twice: %v", tc.reason, got)
 			}
 		})
@@ -154,21 +154,21 @@ func TestRepairs(t *testing.T) {
 func TestNamespaceDeletedByHand(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	w.arrive()
 
 	ns := namespace()
-	w.must(w.vcluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
-	w.must(w.vcluster.Delete(t.Context(), ns, client.Preconditions{UID: ptr.To(ns.GetUID())}))
-	w.vcluster.Writes()
+	w.Must(w.VCluster.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
+	w.Must(w.VCluster.Delete(t.Context(), ns, client.Preconditions{UID: ptr.To(ns.GetUID())}))
+	w.VCluster.Writes()
 
-	w.expect(w.reconcile("a"), xpv2.ReasonCreating, `someone deleted Namespace "app-advisor" inside the vCluster; it is made anew once it is gone`)
+	w.Expect(w.Reconcile("a"), xpv2.ReasonCreating, `someone deleted Namespace "app-advisor" inside the vCluster; it is made anew once it is gone`)
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("wrote %v", got)
 	}
 
-	w.vcluster.EndNamespace(advisor.Namespace)
+	w.VCluster.EndNamespace(advisor.Namespace)
 	w.arrive()
 }
 
@@ -178,26 +178,26 @@ func TestWaits(t *testing.T) {
 
 	w := newWorld(t, insidetest.Agent("a"))
 
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonUnavailable, `there is no such Tenant: Tenant "alice-default" in namespace "kubeopera-system"; create it, or delete this AdvisorAgent`)
+	a := w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonUnavailable, `there is no such Tenant: Tenant "alice-default" in namespace "kubeopera-system"; create it, or delete this AdvisorAgent`)
 
-	if !synced(a) {
+	if !insidetest.Synced(a) {
 		t.Error("to wait is no error")
 	}
 
 	tn := insidetest.Tenant()
 	tn.Status.KubeconfigSecret = ""
-	w.must(w.kube.Create(t.Context(), tn))
-	w.expect(w.reconcile("a"), xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet")
+	w.Must(w.Kube.Create(t.Context(), tn))
+	w.Expect(w.Reconcile("a"), xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet")
 
-	w.must(w.kube.Create(t.Context(), insidetest.Secret(tn, insidetest.Kubeconfig())))
+	w.Must(w.Kube.Create(t.Context(), insidetest.Secret(tn, insidetest.Kubeconfig())))
 	w.arrive()
 
 	tn.SetConditions(xpv2.Condition{Type: v1alpha1.TypeAPIReachable, Status: corev1.ConditionFalse})
-	w.must(w.kube.Status().Update(t.Context(), tn))
+	w.Must(w.Kube.Status().Update(t.Context(), tn))
 
-	a = w.reconcile("a")
-	w.expect(a, xpv2.ReasonAvailable, "App Advisor ready when it was last seen, and cannot be looked at now: the tenant's API cannot be reached")
+	a = w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonAvailable, "App Advisor ready when it was last seen, and cannot be looked at now: the tenant's API cannot be reached")
 }
 
 func TestImage(t *testing.T) {
@@ -206,11 +206,11 @@ func TestImage(t *testing.T) {
 	none := insidetest.Agent("a")
 	none.Spec.Image = ""
 
-	w := newReadyWorld(t, none)
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonUnavailable, "no image is set: set spec.image, or the provider's --advisor-image (ADVISOR_IMAGE)")
+	w := newWorld(t, insidetest.Ready(none)...)
+	a := w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonUnavailable, "no image is set: set spec.image, or the provider's --advisor-image (ADVISOR_IMAGE)")
 
-	if synced(a) || len(w.vcluster.Writes()) > 0 {
+	if insidetest.Synced(a) || len(w.VCluster.Writes()) > 0 {
 		t.Error("something was done without an image")
 	}
 
@@ -219,9 +219,9 @@ func TestImage(t *testing.T) {
 		t.Errorf("it runs %q", a.Status.Image)
 	}
 
-	change(w, w.kube, a, func(a *v1alpha1.AdvisorAgent) { a.Spec.Image = "registry.example.org/own:v3" })
+	insidetest.Change(w.T, w.Kube, a, func(a *v1alpha1.AdvisorAgent) { a.Spec.Image = "registry.example.org/own:v3" })
 
-	if a = w.reconcile("a"); a.Status.Image != "registry.example.org/own:v3" {
+	if a = w.Reconcile("a"); a.Status.Image != "registry.example.org/own:v3" {
 		t.Errorf("it runs %q", a.Status.Image)
 	}
 }
@@ -232,28 +232,28 @@ func TestScaledToZero(t *testing.T) {
 	none := insidetest.Agent("a")
 	none.Spec.Replicas = ptr.To[int32](0)
 
-	w := newReadyWorld(t, none)
-	w.reconcile("a")
-	w.expect(w.reconcile("a"), xpv2.ReasonAvailable, "App Advisor scaled to 0 replicas")
+	w := newWorld(t, insidetest.Ready(none)...)
+	w.Reconcile("a")
+	w.Expect(w.Reconcile("a"), xpv2.ReasonAvailable, "App Advisor scaled to 0 replicas")
 }
 
 // TestTrouble holds that what the vCluster tells of the pods is told on.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
-	w.reconcile("a")
-	w.must(w.vcluster.Create(t.Context(), &corev1.Pod{
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
+	w.Reconcile("a")
+	w.Must(w.VCluster.Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: advisor.Namespace, Name: "p", Labels: advisor.Labels()},
 		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
 			Name: "app-advisor", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "no such image"}},
 		}}},
 	}))
 
-	w.expect(w.reconcile("a"), xpv2.ReasonCreating, fmt.Sprintf("Deployment %q with image %q is not available: pod p, container app-advisor: ImagePullBackOff: no such image", advisor.Name, image))
+	w.Expect(w.Reconcile("a"), xpv2.ReasonCreating, fmt.Sprintf("Deployment %q with image %q is not available: pod p, container app-advisor: ImagePullBackOff: no such image", advisor.Name, image))
 
-	w.vcluster.Fail(failing("list Pod"))
-	w.expect(w.reconcile("a"), xpv2.ReasonUnavailable, "injected failure")
+	w.VCluster.Fail(insidetest.Failing("list Pod"))
+	w.Expect(w.Reconcile("a"), xpv2.ReasonUnavailable, "injected failure")
 }
 
 // TestFailures holds that each failure is told, keeps nothing pending, and passes.
@@ -267,9 +267,9 @@ func TestFailures(t *testing.T) {
 		fail   func(action string) error
 		says   string
 	}{
-		"Read":  {"the API does not answer", failing("get Namespace"), `cannot read Namespace "app-advisor" inside the vCluster: injected failure`},
-		"First": {"the first object cannot be made", failing("create Namespace"), `cannot write Namespace "app-advisor" inside the vCluster: injected failure`},
-		"Last":  {"the last cannot be written", failing("apply Deployment"), `cannot write Deployment "app-advisor-srv" in namespace "app-advisor" inside the vCluster: injected failure`},
+		"Read":  {"the API does not answer", insidetest.Failing("get Namespace"), `cannot read Namespace "app-advisor" inside the vCluster: injected failure`},
+		"First": {"the first object cannot be made", insidetest.Failing("create Namespace"), `cannot write Namespace "app-advisor" inside the vCluster: injected failure`},
+		"Last":  {"the last cannot be written", insidetest.Failing("apply Deployment"), `cannot write Deployment "app-advisor-srv" in namespace "app-advisor" inside the vCluster: injected failure`},
 		"Refused": {"the last is refused", func(action string) error {
 			if strings.HasPrefix(action, "apply Deployment") {
 				return refused
@@ -282,20 +282,20 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, insidetest.Agent("a"))
-			w.vcluster.Fail(tc.fail)
+			w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
+			w.VCluster.Fail(tc.fail)
 
-			a := w.reconcile("a")
-			if !strings.Contains(a.Status.Message, tc.says) || synced(a) || meta.ExternalCreateIncomplete(a) {
+			a := w.Reconcile("a")
+			if !strings.Contains(a.Status.Message, tc.says) || insidetest.Synced(a) || meta.ExternalCreateIncomplete(a) {
 				t.Errorf("%s: %q, annotations %v", tc.reason, a.Status.Message, a.GetAnnotations())
 			}
 
-			again := w.reconcile("a")
+			again := w.Reconcile("a")
 			if again.Status.Message != a.Status.Message || again.GetCondition(xpv2.TypeReady).Status != corev1.ConditionFalse {
 				t.Errorf("%s: then %q", tc.reason, again.Status.Message)
 			}
 
-			w.vcluster.Heal()
+			w.VCluster.Heal()
 			w.arrive()
 		})
 	}
@@ -308,19 +308,19 @@ func TestFailuresWhileReady(t *testing.T) {
 
 	refused := kerrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, advisor.Name, nil)
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	before := w.arrive()
 
-	w.vcluster.Fail(failing("dry-run Service"))
+	w.VCluster.Fail(insidetest.Failing("dry-run Service"))
 
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonAvailable, "App Advisor ready when it was last seen, and cannot be looked at now: cannot compare Service")
+	a := w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonAvailable, "App Advisor ready when it was last seen, and cannot be looked at now: cannot compare Service")
 
 	if diff := cmp.Diff(before.GetCondition(xpv2.TypeReady), a.GetCondition(xpv2.TypeReady)); diff != "" {
 		t.Errorf("Ready moved: %s", diff)
 	}
 
-	w.vcluster.Fail(func(action string) error {
+	w.VCluster.Fail(func(action string) error {
 		if strings.Contains(action, "Deployment app-advisor") && !strings.HasPrefix(action, "get") {
 			return refused
 		}
@@ -328,26 +328,26 @@ func TestFailuresWhileReady(t *testing.T) {
 		return nil
 	})
 
-	a = w.reconcile("a")
-	w.expect(a, xpv2.ReasonAvailable, "App Advisor ready; a change failed: cannot write Deployment")
+	a = w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonAvailable, "App Advisor ready; a change failed: cannot write Deployment")
 
-	if synced(a) {
+	if insidetest.Synced(a) {
 		t.Error("a change that failed is not synced")
 	}
 
-	w.vcluster.Heal()
-	w.expect(w.reconcile("a"), xpv2.ReasonAvailable, messageReady)
+	w.VCluster.Heal()
+	w.Expect(w.Reconcile("a"), xpv2.ReasonAvailable, messageReady)
 }
 
 // TestLostAfterWrite holds that what cannot be looked at after a write is told.
 func TestLostAfterWrite(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	written := false
-	w.vcluster.Fail(func(action string) error {
+	w.VCluster.Fail(func(action string) error {
 		if written && strings.HasPrefix(action, "get Namespace") {
-			return errInjected
+			return insidetest.ErrInjected
 		}
 
 		written = written || strings.HasPrefix(action, "apply Deployment")
@@ -355,11 +355,11 @@ func TestLostAfterWrite(t *testing.T) {
 		return nil
 	})
 
-	if a := w.reconcile("a"); !strings.Contains(a.Status.Message, "injected failure") || synced(a) || !written {
+	if a := w.Reconcile("a"); !strings.Contains(a.Status.Message, "injected failure") || insidetest.Synced(a) || !written {
 		t.Errorf("%q", a.Status.Message)
 	}
 
-	w.vcluster.Heal()
+	w.VCluster.Heal()
 	w.arrive()
 }
 
@@ -367,8 +367,8 @@ func TestLostAfterWrite(t *testing.T) {
 func TestLostRace(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"), insidetest.Agent("b"))
-	w.vcluster.Fail(func(action string) error {
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"), insidetest.Agent("b"))...)
+	w.VCluster.Fail(func(action string) error {
 		if action != "create Namespace app-advisor" {
 			return nil
 		}
@@ -376,12 +376,12 @@ func TestLostRace(t *testing.T) {
 		theirs := namespace()
 		theirs.SetLabels(map[string]string{inside.LabelOwnerUID: "uid-b"})
 
-		return w.vcluster.Slip(theirs)
+		return w.VCluster.Slip(theirs)
 	})
 
-	w.expect(w.reconcile("a"), xpv2.ReasonCreating, `belongs to AdvisorAgent "kubeopera-system/b"`)
-	w.vcluster.Heal()
-	w.expect(w.reconcile("a"), xpv2.ReasonUnavailable, `belongs to AdvisorAgent "kubeopera-system/b"`)
+	w.Expect(w.Reconcile("a"), xpv2.ReasonCreating, `belongs to AdvisorAgent "kubeopera-system/b"`)
+	w.VCluster.Heal()
+	w.Expect(w.Reconcile("a"), v1alpha1.ReasonConflict, `belongs to AdvisorAgent "kubeopera-system/b"`)
 }
 
 // TestHandsOff holds that what only observes, is paused or waits writes nothing.
@@ -399,13 +399,13 @@ func TestHandsOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, insidetest.Agent("a"))
+			w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 			w.arrive()
-			change(w, w.kube, insidetest.Agent("a"), fn)
-			change(w, w.vcluster, theDeployment(), func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](9) })
-			w.reconcile("a")
+			insidetest.Change(w.T, w.Kube, insidetest.Agent("a"), fn)
+			insidetest.Change(w.T, w.VCluster, theDeployment(), func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](9) })
+			w.Reconcile("a")
 
-			if got := w.vcluster.Writes(); len(got) > 0 {
+			if got := w.VCluster.Writes(); len(got) > 0 {
 				t.Errorf("it wrote %v", got)
 			}
 		})
@@ -416,16 +416,16 @@ func TestHandsOff(t *testing.T) {
 func TestRebinds(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Agent("a"))
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"))...)
 	w.arrive()
 
 	again := insidetest.Tenant()
 	again.SetUID("uid-alice-again")
-	w.must(w.kube.Delete(t.Context(), insidetest.Tenant()))
-	w.must(w.kube.Delete(t.Context(), insidetest.Secret(again, nil)))
-	w.must(w.kube.Create(t.Context(), again))
-	w.must(w.kube.Create(t.Context(), insidetest.Secret(again, insidetest.Kubeconfig())))
-	w.renew()
+	w.Must(w.Kube.Delete(t.Context(), insidetest.Tenant()))
+	w.Must(w.Kube.Delete(t.Context(), insidetest.Secret(again, nil)))
+	w.Must(w.Kube.Create(t.Context(), again))
+	w.Must(w.Kube.Create(t.Context(), insidetest.Secret(again, insidetest.Kubeconfig())))
+	w.Renew()
 
 	if a := w.arrive(); a.Labels[v1alpha1.LabelTenantUID] != "uid-alice-again" {
 		t.Errorf("it is bound to %q", a.Labels[v1alpha1.LabelTenantUID])

@@ -4,22 +4,11 @@
 package advisoragent
 
 import (
-	"errors"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	xpfake "github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,174 +16,56 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/advisor"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
-	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
-	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-var errInjected = errors.New("injected failure")
-
-// world is the cluster of the Tenants, a vCluster and the time, all fake.
+// world is where AdvisorAgents are.
 type world struct {
-	t *testing.T
+	*insidetest.World[*v1alpha1.AdvisorAgent]
 
-	kube     client.WithWatch
-	vcluster *insidetest.VCluster
-	clock    *clocktesting.FakePassiveClock
-	events   *insidetest.Recorder
-	waker    *reconciler.Waker
-	api      *tenantapi.API
-	image    string
+	image string
 }
 
 // newWorld has the given objects beside the Tenants.
-func newWorld(t *testing.T, kube ...client.Object) *world {
+func newWorld(t *testing.T, objs ...client.Object) *world {
 	t.Helper()
 
-	w := &world{
-		t: t, kube: insidetest.NewKube(inside.IndexTenant, inside.TenantNameOf, kube...),
-		clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), events: &insidetest.Recorder{}, waker: &reconciler.Waker{},
+	kube := insidetest.NewKube(inside.IndexTenant, inside.TenantNameOf, objs...)
+	w := &world{World: insidetest.NewWorld(t, kube, func() *v1alpha1.AdvisorAgent { return &v1alpha1.AdvisorAgent{} })}
+	w.Reconciler = func() reconcile.Reconciler {
+		c := inside.Controller{Kube: w.Kube, Live: w.Kube, Open: w.Open, Record: w.Events, Clock: w.Clock, Waker: w.Waker}
+		return inside.NewReconciler(w.Manager(), kind, c, handler{defaultImage: w.image}, w.Options())
 	}
-	w.renew()
 
 	return w
 }
 
-// renew has an empty vCluster in the place of the one before.
-func (w *world) renew() {
-	w.vcluster = insidetest.NewVCluster(w.t)
-	w.api = &tenantapi.API{Live: w.vcluster}
-}
-
-// newReadyWorld has a Tenant that is Ready, and what is given.
-func newReadyWorld(t *testing.T, kube ...client.Object) *world {
-	t.Helper()
-
-	tn := insidetest.Tenant()
-
-	return newWorld(t, append(kube, tn, insidetest.Secret(tn, insidetest.Kubeconfig()))...)
-}
-
-func (w *world) reconciler() *managed.Reconciler {
-	features := &feature.Flags{}
-	features.Enable(feature.EnableBetaManagementPolicies)
-
-	c := &connector{
-		Controller: inside.Controller{
-			Kube: w.kube, Record: w.events, Clock: w.clock, Waker: w.waker,
-			Door: inside.Door{Kube: w.kube, Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return w.api, nil }},
-		},
-		defaultImage: w.image,
-	}
-
-	return managed.NewReconciler(&xpfake.Manager{Client: w.kube, Scheme: insidetest.Scheme()}, resource.ManagedKind(kind.GroupVersionKind),
-		append(inside.Options(w.kube, controller.Options{Features: features, PollInterval: time.Minute}),
-			managed.WithTypedExternalConnector(c), managed.WithRecorder(w.events))...)
-}
-
-// reconcile the AdvisorAgent of that name once, and return it as it is stored; nil
-// when it is gone.
-func (w *world) reconcile(name string) *v1alpha1.AdvisorAgent {
-	w.t.Helper()
-
-	w.clock.SetTime(w.clock.Now().Add(time.Second))
-
-	key := types.NamespacedName{Namespace: insidetest.Namespace, Name: name}
-	if _, err := w.reconciler().Reconcile(w.t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
-		w.t.Fatal(err)
-	}
-
-	a := &v1alpha1.AdvisorAgent{}
-	if err := w.kube.Get(w.t.Context(), key, a); kerrors.IsNotFound(err) {
-		return nil
-	} else if err != nil {
-		w.t.Fatal(err)
-	}
-
-	c := a.GetCondition(xpv2.TypeReady)
-	if c.Message != "" && c.Message != a.Status.Message {
-		w.t.Errorf("two messages: %q, and of Ready %q", a.Status.Message, c.Message)
-	}
-
-	return a
-}
-
 // arrive brings the AdvisorAgent a to Ready.
 func (w *world) arrive() *v1alpha1.AdvisorAgent {
-	w.t.Helper()
+	w.T.Helper()
 
-	w.reconcile("a")
+	w.Reconcile("a")
 	w.bringUp()
 
-	a := w.reconcile("a")
-	w.expect(a, xpv2.ReasonAvailable, messageReady)
-	w.vcluster.Writes()
+	a := w.Reconcile("a")
+	w.Expect(a, xpv2.ReasonAvailable, messageReady)
+	w.VCluster.Writes()
 
 	return a
 }
 
 // bringUp is what a vCluster does with the Deployment.
 func (w *world) bringUp() {
-	w.t.Helper()
+	w.T.Helper()
 
 	d := &appsv1.Deployment{}
-	w.must(w.vcluster.Get(w.t.Context(), client.ObjectKey{Namespace: advisor.Namespace, Name: advisor.Name}, d))
+	w.Must(w.VCluster.Get(w.T.Context(), client.ObjectKey{Namespace: advisor.Namespace, Name: advisor.Name}, d))
 
 	n := *d.Spec.Replicas
 	d.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: d.GetGeneration(), Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n,
 		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
 	}
-	w.must(w.vcluster.Status().Update(w.t.Context(), d))
-}
-
-// expect where an AdvisorAgent stands.
-func (w *world) expect(a *v1alpha1.AdvisorAgent, reason xpv2.ConditionReason, says string) {
-	w.t.Helper()
-
-	if c := a.GetCondition(xpv2.TypeReady); c.Reason != reason || !strings.Contains(a.Status.Message, says) {
-		w.t.Errorf("it is %s: %q; want %s: %q", c.Reason, a.Status.Message, reason, says)
-	}
-}
-
-// synced says whether the last pass was without an error.
-func synced(a *v1alpha1.AdvisorAgent) bool {
-	return a.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionTrue
-}
-
-// change the AdvisorAgent, or anything else, behind the back of the code.
-func change[T client.Object](w *world, c client.Client, o T, fn func(T)) {
-	w.t.Helper()
-
-	w.must(c.Get(w.t.Context(), client.ObjectKeyFromObject(o), o))
-	fn(o)
-	w.must(c.Update(w.t.Context(), o))
-}
-
-func (w *world) must(err error) {
-	w.t.Helper()
-
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// remove the AdvisorAgent.
-func (w *world) remove(name string) {
-	w.t.Helper()
-
-	w.must(w.kube.Delete(w.t.Context(), insidetest.Agent(name)))
-}
-
-// failing fails the actions that contain the text.
-func failing(text string) func(string) error {
-	return func(action string) error {
-		if strings.Contains(action, text) {
-			return errInjected
-		}
-
-		return nil
-	}
+	w.Must(w.VCluster.Status().Update(w.T.Context(), d))
 }
 
 func namespace() *corev1.Namespace {

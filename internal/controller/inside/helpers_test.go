@@ -4,8 +4,6 @@
 package inside
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,30 +17,16 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-// errInjected is the failure that a test asks for.
-var errInjected = errors.New("injected failure")
-
-// failing fails the actions that contain the text.
-func failing(text string) func(string) error {
-	return func(action string) error {
-		if strings.Contains(action, text) {
-			return errInjected
-		}
-
-		return nil
-	}
-}
-
 func newKube(objs ...client.Object) client.WithWatch {
 	return insidetest.NewKube(IndexTenant, TenantNameOf, objs...)
 }
 
-// doorTo leads to an API that is not asked anything.
-func doorTo(kube client.Reader) Door {
-	return Door{Kube: kube, Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return &tenantapi.API{}, nil }}
+// controllerOf has clients for an API that is not asked anything.
+func controllerOf(kube client.Reader) Controller {
+	return Controller{Kube: kube, Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return &tenantapi.API{}, nil }}
 }
 
-// want a ConfigMap-like object: a ResourceQuota of that name in a namespace.
+// wantQuota wants a ResourceQuota of that name in a namespace.
 func wantQuota(t *testing.T, namespace, name string, lock bool) Wanted {
 	t.Helper()
 

@@ -4,9 +4,10 @@
 // Package inside is what the controllers of AdvisorAgents and TenantQuotas have
 // in common: both keep objects inside the vCluster of a Tenant.
 //
-// It finds the way in, compares what is wanted with what is there, writes by
-// server-side apply, tells what belongs to whom, and says when an object that is
-// being deleted may go without a proof.
+// [Setup] runs the controller of a kind, which says by its [Handler] what is
+// particular to it. The package finds the vCluster of a Tenant, compares what is
+// wanted with what is there, writes by server-side apply, tells what belongs to
+// whom, and says when an object that is being deleted may go without a proof.
 package inside
 
 import (
@@ -41,8 +42,8 @@ func TenantOf(o client.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}, true
 }
 
-// kindOf is the kind of an AdvisorAgent or a TenantQuota.
-func kindOf(o client.Object) string {
+// KindOf is the kind of an AdvisorAgent or a TenantQuota.
+func KindOf(o client.Object) string {
 	if _, ok := o.(*v1alpha1.AdvisorAgent); ok {
 		return v1alpha1.AdvisorAgentGroupVersionKind.Kind
 	}
@@ -60,8 +61,8 @@ func TenantNameOf(o client.Object) []string {
 	return []string{t.Name}
 }
 
-// naming lists into l the objects of its kind that refer to the Tenant.
-func naming(ctx context.Context, c client.Reader, l resource.ManagedList, tenant types.NamespacedName) ([]resource.Managed, error) {
+// listReferring lists into l the objects of its kind that refer to the Tenant.
+func listReferring(ctx context.Context, c client.Reader, l resource.ManagedList, tenant types.NamespacedName) ([]resource.Managed, error) {
 	if err := c.List(ctx, l, client.InNamespace(tenant.Namespace), client.MatchingFields{IndexTenant: tenant.Name}); err != nil {
 		return nil, fmt.Errorf("cannot list what refers to Tenant %q: %w", tenant.Name, err)
 	}

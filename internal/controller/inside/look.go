@@ -29,8 +29,6 @@ type Found struct {
 	Live *unstructured.Unstructured
 	// Same says that to write Want would change nothing.
 	Same bool
-	// Refused says why the API server would not take Want.
-	Refused error
 }
 
 // Going says that the object is being deleted.
@@ -90,6 +88,7 @@ func Each(n int, fn func(i int) error) error {
 	return nil
 }
 
+// find reads what there is of one object that is wanted.
 func find(ctx context.Context, c client.Client, w Wanted) (Found, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(w.GroupVersionKind())
@@ -97,7 +96,7 @@ func find(ctx context.Context, c client.Client, w Wanted) (Found, error) {
 	err := c.Get(ctx, client.ObjectKeyFromObject(w), live)
 
 	switch {
-	case IsAbsent(err):
+	case isAbsent(err):
 		return Found{Want: w}, nil
 	case err != nil:
 		return Found{}, Explained(fmt.Errorf("cannot read %s: %w", w, err))
@@ -106,7 +105,7 @@ func find(ctx context.Context, c client.Client, w Wanted) (Found, error) {
 	}
 }
 
-// compare says what a write would change of what was found.
+// compare asks the API server whether a write would change what was found.
 func compare(ctx context.Context, c client.Client, f *Found) error {
 	if f.Live == nil || f.Going() {
 		return nil
@@ -116,7 +115,7 @@ func compare(ctx context.Context, c client.Client, f *Found) error {
 
 	switch err := apply(ctx, c, would, client.DryRunAll); {
 	case isRefusal(err):
-		f.Refused = fmt.Errorf("cannot write %s: %w", f.Want, err)
+		return nil // It is not as it is wanted. To write it says why it cannot be.
 	case err != nil:
 		return Explained(fmt.Errorf("cannot compare %s: %w", f.Want, err))
 	default:
@@ -126,9 +125,9 @@ func compare(ctx context.Context, c client.Client, f *Found) error {
 	return nil
 }
 
-// IsAbsent says that the object does not exist. What some proxy, or an API server
+// isAbsent says that the object does not exist. What some proxy, or an API server
 // that only starts, answers to any path is no such word.
-func IsAbsent(err error) bool {
+func isAbsent(err error) bool {
 	return kerrors.IsNotFound(err) && !kerrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 

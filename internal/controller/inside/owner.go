@@ -137,7 +137,7 @@ func (o Owner) Check(ctx context.Context, c client.Reader, l resource.ManagedLis
 			}
 
 			if other, ok := others[uid]; ok {
-				return fmt.Errorf("%w: %s belongs to %s %q; delete that one, or this", ErrConflict, f.Want, kindOf(o.of), other)
+				return fmt.Errorf("%w: %s belongs to %s %q; delete that one, or this", ErrConflict, f.Want, KindOf(o.of), other)
 			}
 		}
 
@@ -156,7 +156,7 @@ func isProvided(obj metav1.Object) bool {
 
 // others are the other objects of the owner's kind that refer to the same Tenant.
 func (o Owner) others(ctx context.Context, c client.Reader, l resource.ManagedList) (map[types.UID]types.NamespacedName, error) {
-	all, err := naming(ctx, c, l, client.ObjectKeyFromObject(o.tenant))
+	all, err := listReferring(ctx, c, l, client.ObjectKeyFromObject(o.tenant))
 	if err != nil {
 		return nil, err
 	}

@@ -129,14 +129,14 @@ func TestMade(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if diff := cmp.Diff([]string{"ResourceQuota x in a", "ResourceQuota x in b", "LimitRange x in a"}, short(got)); diff != "" {
+	if diff := cmp.Diff([]string{"ResourceQuota x in a", "ResourceQuota x in b", "LimitRange x in a"}, shortNames(got)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	v.Fail(failing("list"))
+	v.Fail(insidetest.Failing("list"))
 
-	if _, err := o.Made(t.Context(), v, "x", "ResourceQuota"); !errors.Is(err, errInjected) {
-		t.Errorf("want %v, got %v", errInjected, err)
+	if _, err := o.Made(t.Context(), v, "x", "ResourceQuota"); !errors.Is(err, insidetest.ErrInjected) {
+		t.Errorf("want %v, got %v", insidetest.ErrInjected, err)
 	}
 }
 

@@ -39,10 +39,10 @@ func newStage(t *testing.T, kube ...client.Object) *stage {
 	s := &stage{vcluster: insidetest.NewVCluster(t), events: &insidetest.Recorder{}, queue: &reconcilertest.Queue{}}
 	k := newKube(kube...)
 	s.Controller = Controller{
-		Kube: k, Door: doorTo(k), Record: s.events, Clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), Waker: &reconciler.Waker{},
-	}
-	s.Door.Open = func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) {
-		return &tenantapi.API{Live: s.vcluster}, nil
+		Kube: k, Live: k, Record: s.events, Clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), Waker: &reconciler.Waker{},
+		Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) {
+			return &tenantapi.API{Live: s.vcluster}, nil
+		},
 	}
 
 	if err := s.Waker.Source().Start(t.Context(), s.queue); err != nil {
@@ -61,24 +61,24 @@ func TestBegin(t *testing.T) {
 
 	s := newStage(t, insidetest.Tenant(), secretOf(insidetest.Tenant()))
 
-	p := s.Begin(t.Context(), insidetest.Agent("a"))
-	if p.NoWay != nil || p.Way.API == nil {
-		t.Fatalf("no way in: %v", p.NoWay)
+	p := s.begin(t.Context(), insidetest.Agent("a"))
+	if p.unavailable != nil || p.API == nil {
+		t.Fatalf("the vCluster is not available: %v", p.unavailable)
 	}
 
-	one, cancel := p.Bounded(t.Context())
+	one, cancel := p.bounded(t.Context())
 	defer cancel()
 
-	two, cancelTwo := p.Bounded(context.Background())
+	two, cancelTwo := p.bounded(context.Background())
 	defer cancelTwo()
 
 	end, ok := one.Deadline()
-	if again, _ := two.Deadline(); !ok || !again.Equal(end) || time.Until(end) > passTimeout {
+	if again, _ := two.Deadline(); !ok || !again.Equal(end) || time.Until(end) > PassTimeout {
 		t.Errorf("the calls of a pass end at %s and at %s", end, again)
 	}
 
-	if p := newStage(t).Begin(t.Context(), insidetest.Agent("a")); !errors.Is(p.NoWay, ErrNoTenant) {
-		t.Errorf("want %v, got %v", ErrNoTenant, p.NoWay)
+	if p := newStage(t).begin(t.Context(), insidetest.Agent("a")); !errors.Is(p.unavailable, ErrNoTenant) {
+		t.Errorf("want %v, got %v", ErrNoTenant, p.unavailable)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestPassWrite(t *testing.T) {
 
 	s := newStage(t, insidetest.Tenant(), secretOf(insidetest.Tenant()))
 	a := insidetest.Agent("a")
-	p := s.Begin(t.Context(), a)
+	p := s.begin(t.Context(), a)
 	want := []Wanted{wantNamespace(t, "n")}
 
 	absent, err := Look(t.Context(), s.vcluster, want)
@@ -108,14 +108,14 @@ func TestPassWrite(t *testing.T) {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	s.vcluster.Fail(failing("create"))
+	s.vcluster.Fail(insidetest.Failing("create"))
 
-	if err := p.Write(t.Context(), a, absent); !errors.Is(err, errInjected) {
-		t.Errorf("want %v, got %v", errInjected, err)
+	if err := p.Write(t.Context(), a, absent); !errors.Is(err, insidetest.ErrInjected) {
+		t.Errorf("want %v, got %v", insidetest.ErrInjected, err)
 	}
 }
 
-func TestDepart(t *testing.T) {
+func TestIsGone(t *testing.T) {
 	t.Parallel()
 
 	ns, quota := wantNamespace(t, "n"), wantQuota(t, "n", "q", false)
@@ -139,10 +139,10 @@ func TestDepart(t *testing.T) {
 		"Gone":       {reason: "nothing is left", kube: []client.Object{insidetest.Tenant()}, gone: true},
 		"Left":       {reason: "the last that is to go is named", kube: []client.Object{insidetest.Tenant()}, left: left, waits: `waiting for Namespace "n" inside the vCluster`},
 		"Going":      {reason: "what was asked to go is soon gone", kube: []client.Object{insidetest.Tenant()}, left: left, fresh: true, waits: `waiting for Namespace "n"`, again: "after 1s kubeopera-system/a"},
-		"Unseen":     {reason: "what cannot be seen may be there", kube: []client.Object{insidetest.Tenant()}, unseen: errInjected, waits: "injected failure"},
+		"Unseen":     {reason: "what cannot be seen may be there", kube: []client.Object{insidetest.Tenant()}, unseen: insidetest.ErrInjected, waits: "injected failure"},
 		"NoTenant":   {reason: "a vCluster that is gone took all with it", unseen: ErrNoTenant, gone: true, event: "there is no such Tenant; not removed: Namespace n"},
 		"Trying":     {reason: "a Tenant that goes is given a little time", kube: []client.Object{going(10 * time.Second)}, left: left, waits: `waiting for Namespace "n"`, again: "after 5s kubeopera-system/a"},
-		"OverUnseen": {reason: "and no more", kube: []client.Object{going(15 * time.Second)}, unseen: errInjected, gone: true, event: "not all was removed within 15s: injected failure; not removed: Namespace n"},
+		"OverUnseen": {reason: "and no more", kube: []client.Object{going(15 * time.Second)}, unseen: insidetest.ErrInjected, gone: true, event: "not all was removed within 15s: injected failure; not removed: Namespace n"},
 		"OverLeft":   {reason: "whatever is left", kube: []client.Object{going(15 * time.Second)}, left: left, gone: true, event: `waiting for Namespace "n" inside the vCluster; not removed: ResourceQuota q in n, Namespace n`},
 	}
 	for name, tc := range cases {
@@ -155,7 +155,7 @@ func TestDepart(t *testing.T) {
 				a = insidetest.Deleted(a, insidetest.Epoch.Add(-time.Second))
 			}
 
-			gone, waits := s.Begin(t.Context(), a).Depart(a, tc.left, tc.unseen, could)
+			gone, waits := s.begin(t.Context(), a).isGone(a, tc.left, tc.unseen, could)
 			if gone != tc.gone || !strings.Contains(waits, tc.waits) || (waits == "") != (tc.waits == "") {
 				t.Errorf("%s: gone: %t, waits for %q", tc.reason, gone, waits)
 			}
@@ -177,14 +177,14 @@ func TestPassRemove(t *testing.T) {
 
 	s := newStage(t, insidetest.Tenant(), secretOf(insidetest.Tenant()))
 	found := mustWrite(t, s.vcluster, []Wanted{wantQuota(t, "n", "one", false), wantQuota(t, "n", "two", false)})
-	p := s.Begin(t.Context(), insidetest.Agent("a"))
+	p := s.begin(t.Context(), insidetest.Agent("a"))
 	left := []*unstructured.Unstructured{found[0].Live, found[1].Live}
 
-	s.vcluster.Fail(failing("delete ResourceQuota n two"))
+	s.vcluster.Fail(insidetest.Failing("delete ResourceQuota n two"))
 	s.vcluster.Writes()
 
-	if err := p.Remove(t.Context(), left); !errors.Is(err, errInjected) {
-		t.Errorf("want %v, got %v", errInjected, err)
+	if err := p.Remove(t.Context(), left); !errors.Is(err, insidetest.ErrInjected) {
+		t.Errorf("want %v, got %v", insidetest.ErrInjected, err)
 	}
 
 	s.vcluster.Heal()

@@ -13,13 +13,16 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
 // Kind is one of the two kinds that this package serves.
@@ -33,26 +36,24 @@ type Kind struct {
 
 func (k Kind) controller() string { return managed.ControllerName(k.GroupKind().String()) }
 
-// recorder records the events of the kind.
-func (k Kind) recorder(mgr ctrl.Manager, o controller.Options) event.Recorder {
-	//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
-	return event.NewAPIRecorder(mgr.GetEventRecorderFor(k.controller()), o.EventFilterFunctions...)
-}
-
 // Setup adds the controller of the kind to the manager, with its field index
-// [IndexTenant]. It wakes an object when the waker says so, when there is news of
-// the object's Tenant, and when another of the kind is gone that refers to the
-// same Tenant. The option says how to connect.
-func Setup(mgr ctrl.Manager, k Kind, c Controller, o controller.Options, connect managed.ReconcilerOption) error {
+// [IndexTenant]. It wakes an object when something inside the vCluster says so, when
+// there is news of the object's Tenant, and when another of the kind is gone that
+// refers to the same Tenant.
+func Setup[T resource.Managed, F Facts](mgr ctrl.Manager, k Kind, h Handler[T, F], o controller.Options, pool *tenantapi.Pool) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), k.Object(), IndexTenant, TenantNameOf); err != nil {
 		return fmt.Errorf("cannot index %s objects by their Tenant: %w", k.Kind, err)
 	}
 
-	r := managed.NewReconciler(mgr, resource.ManagedKind(k.GroupVersionKind), append(Options(mgr.GetClient(), o),
-		connect,
-		managed.WithLogger(o.Logger.WithValues("controller", k.controller())),
-		managed.WithRecorder(c.Record),
-	)...)
+	c := Controller{
+		Kube: mgr.GetClient(),
+		Live: mgr.GetAPIReader(),
+		Open: pool.Get,
+		//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
+		Record: event.NewAPIRecorder(mgr.GetEventRecorderFor(k.controller()), o.EventFilterFunctions...),
+		Clock:  clock.RealClock{},
+		Waker:  &reconciler.Waker{},
+	}
 
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(k.controller()).
@@ -61,14 +62,20 @@ func Setup(mgr ctrl.Manager, k Kind, c Controller, o controller.Options, connect
 		Watches(&v1alpha1.Tenant{}, handler.EnqueueRequestsFromMapFunc(referring(mgr.GetClient(), k)), builder.WithPredicates(tenantNews())).
 		Watches(k.Object(), handler.EnqueueRequestsFromMapFunc(siblings(mgr.GetClient(), k)), builder.WithPredicates(deletions())).
 		WatchesRawSource(c.Waker.Source()).
-		Complete(ratelimiter.NewReconciler(k.controller(), r, o.GlobalRateLimiter))
+		Complete(ratelimiter.NewReconciler(k.controller(), NewReconciler(mgr, k, c, h, o), o.GlobalRateLimiter))
 }
 
-// Options are those of both managed reconcilers.
-func Options(c client.Client, o controller.Options) []managed.ReconcilerOption {
-	return append(reconciler.Options(o),
-		managed.WithInitializers(Initializer{Kube: c}),
-		managed.WithCriticalAnnotationUpdater(annotationUpdater{managed.NewRetryingCriticalAnnotationUpdater(c)}),
-		managed.WithFinalizer(finalizer{resource.NewAPIFinalizer(c, managed.FinalizerName)}),
-	)
+// NewReconciler makes the managed reconciler of the kind, which writes with the
+// manager's client.
+func NewReconciler[T resource.Managed, F Facts](mgr manager.Manager, k Kind, c Controller, h Handler[T, F], o controller.Options) *managed.Reconciler {
+	kube := mgr.GetClient()
+
+	return managed.NewReconciler(mgr, resource.ManagedKind(k.GroupVersionKind), append(reconciler.Options(o),
+		managed.WithTypedExternalConnector(connector[T, F]{Controller: c, handler: h}),
+		managed.WithInitializers(initializer{kube}),
+		managed.WithCriticalAnnotationUpdater(reconciler.StatusKeeper{CriticalAnnotationUpdater: managed.NewRetryingCriticalAnnotationUpdater(kube)}),
+		managed.WithFinalizer(reconciler.Finalizer{Finalizer: resource.NewAPIFinalizer(kube, managed.FinalizerName), Live: c.Live}),
+		managed.WithLogger(o.Logger.WithValues("controller", k.controller())),
+		managed.WithRecorder(c.Record),
+	)...)
 }

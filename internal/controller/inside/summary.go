@@ -5,16 +5,15 @@ package inside
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// maxMessage is the most that the API takes as a message, in bytes.
-const maxMessage = 4096
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+)
 
 // Summary is where an object stands, in the two forms that people read.
 type Summary struct {
@@ -23,9 +22,15 @@ type Summary struct {
 	Message string
 }
 
-// Available says that the object works.
-func Available(message string) Summary {
+// Available says that the object works. It does so, too, when an attempt to change
+// something failed; nil is none.
+func Available(message string, failed error) Summary {
+	if failed != nil {
+		message += "; a change failed: " + failed.Error()
+	}
+
 	c := xpv2.Available()
+
 	return Summary{Ready: &c, Message: message}
 }
 
@@ -35,8 +40,8 @@ func Creating(message string) Summary { return saying(xpv2.Creating(), message) 
 // Unavailable says what failed.
 func Unavailable(message string) Summary { return saying(xpv2.Unavailable(), message) }
 
-// Deleting says what the deletion waits for.
-func Deleting(message string) Summary { return saying(xpv2.Deleting(), message) }
+// deleting says what the deletion waits for.
+func deleting(message string) Summary { return saying(xpv2.Deleting(), message) }
 
 func saying(c xpv2.Condition, message string) Summary {
 	c = c.WithMessage(message)
@@ -48,46 +53,46 @@ func saying(c xpv2.Condition, message string) Summary {
 // cannot be.
 func Unknown(was xpv2.Condition, ready string, err error) Summary {
 	switch {
-	case errors.Is(err, ErrConflict), errors.Is(err, ErrNoTenant), errors.Is(err, ErrTenantDeleting):
+	case errors.Is(err, ErrConflict):
+		c := xpv2.Unavailable()
+		c.Reason = v1alpha1.ReasonConflict
+
+		return saying(c, err.Error())
+	case errors.Is(err, ErrNoTenant), errors.Is(err, ErrTenantDeleting):
 		return Unavailable(err.Error())
 	case was.Status == corev1.ConditionTrue:
 		return Summary{Message: ready + " when it was last seen, and cannot be looked at now: " + err.Error()}
-	case IsWaiting(err):
+	case isWaiting(err):
 		return Creating("waiting for the Tenant: " + err.Error())
 	default:
 		return Unavailable(err.Error())
 	}
 }
 
-// Settle writes the Ready condition of mg and returns its message. Was is the
-// condition before the pass: the time of the new one moves only when its status does.
-func (p Pass) Settle(mg resource.Managed, was xpv2.Condition, s Summary) string {
+// settle writes the summary into the status of mg. Was is the condition Ready
+// before the pass. A condition that is kept keeps the generation that it is about,
+// and so does the status.
+func (p Pass) settle(mg resource.Managed, was xpv2.Condition, s Summary) {
+	status, message := statusOf(mg)
+	*message = reconciler.Message(s.Message)
+
 	if s.Ready == nil {
 		mg.SetConditions(was)
-		return message(s.Message)
+		return
 	}
 
-	c := *s.Ready
-	c.LastTransitionTime = metav1.NewTime(p.Clock.Now())
-
-	if was.Status == c.Status {
-		c.LastTransitionTime = was.LastTransitionTime
-	}
-
-	c.Message = message(c.Message)
-	mg.SetConditions(c.WithObservedGeneration(mg.GetGeneration()))
-
-	return message(s.Message)
+	reconciler.SetCondition(mg, was, *s.Ready, metav1.NewTime(p.Clock.Now()))
+	status.SetObservedGeneration(mg.GetGeneration())
 }
 
-// message makes s one that the API takes and stores unchanged.
-func message(s string) string {
-	const ellipsis = "..."
-
-	s = strings.ToValidUTF8(s, "")
-	if len(s) <= maxMessage {
-		return s
+// statusOf points into the status of an AdvisorAgent or a TenantQuota.
+func statusOf(mg resource.Managed) (status *xpv2.ManagedResourceStatus, message *string) {
+	switch o := mg.(type) {
+	case *v1alpha1.AdvisorAgent:
+		return &o.Status.ManagedResourceStatus, &o.Status.Message
+	case *v1alpha1.TenantQuota:
+		return &o.Status.ManagedResourceStatus, &o.Status.Message
+	default:
+		return &xpv2.ManagedResourceStatus{}, new(string)
 	}
-
-	return strings.ToValidUTF8(s[:maxMessage-len(ellipsis)], "") + ellipsis
 }

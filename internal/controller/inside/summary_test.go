@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
 )
 
@@ -29,13 +30,13 @@ func TestUnknown(t *testing.T) {
 		want   xpv2.ConditionReason // Empty when the condition stays.
 		says   string
 	}{
-		"WasReady":      {"not to know is no change", ready, errInjected, "", "all well when it was last seen, and cannot be looked at now: injected failure"},
+		"WasReady":      {"not to know is no change", ready, insidetest.ErrInjected, "", "all well when it was last seen, and cannot be looked at now: injected failure"},
 		"WasReadyWaits": {"whatever the reason", ready, ErrUnreachable, "", "cannot be looked at now"},
 		"NoTenant":      {"unless it cannot be ready", ready, ErrNoTenant, xpv2.ReasonUnavailable, ErrNoTenant.Error()},
 		"Going":         {"since all goes", ready, ErrTenantDeleting, xpv2.ReasonUnavailable, ErrTenantDeleting.Error()},
-		"Conflict":      {"since it is someone else's", ready, ErrConflict, xpv2.ReasonUnavailable, ErrConflict.Error()},
+		"Conflict":      {"since it is someone else's", ready, ErrConflict, v1alpha1.ReasonConflict, ErrConflict.Error()},
 		"Waiting":       {"what was not Ready waits", creating, ErrNoKubeconfig, xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet"},
-		"Failing":       {"or has failed", creating, errInjected, xpv2.ReasonUnavailable, "injected failure"},
+		"Failing":       {"or has failed", creating, insidetest.ErrInjected, xpv2.ReasonUnavailable, "injected failure"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +63,7 @@ func TestSettle(t *testing.T) {
 	p := Pass{Controller: Controller{Clock: clk}}
 	a := insidetest.Agent("a")
 	pass := func(s Summary) xpv2.Condition {
-		a.Status.Message = p.Settle(a, a.GetCondition(xpv2.TypeReady), s)
+		p.settle(a, a.GetCondition(xpv2.TypeReady), s)
 		clk.SetTime(clk.Now().Add(time.Minute))
 
 		return a.GetCondition(xpv2.TypeReady)
@@ -77,18 +78,22 @@ func TestSettle(t *testing.T) {
 		t.Errorf("the status is the same, but not the time: %+v", second)
 	}
 
-	ready := pass(Available("well"))
+	ready := pass(Available("well", nil))
 	if ready.Status != corev1.ConditionTrue || ready.LastTransitionTime.Equal(&first.LastTransitionTime) || a.Status.Message != "well" {
 		t.Errorf("ready: %+v", ready)
 	}
 
 	a.SetGeneration(2)
 
-	if kept := pass(Unknown(ready, "well", errInjected)); kept != ready || !strings.Contains(a.Status.Message, "injected failure") {
+	if kept := pass(Unknown(ready, "well", insidetest.ErrInjected)); kept != ready || !strings.Contains(a.Status.Message, "injected failure") {
 		t.Errorf("kept: %+v, %q", kept, a.Status.Message)
 	}
 
-	if c := pass(Deleting(strings.Repeat("ü", 3000))); c.Reason != xpv2.ReasonDeleting || len(c.Message) > 4096 || !utf8.ValidString(c.Message) ||
+	if got := a.Status.GetObservedGeneration(); got != 1 {
+		t.Errorf("the status is about generation %d, which nobody has looked at", got)
+	}
+
+	if c := pass(deleting(strings.Repeat("ü", 3000))); c.Reason != xpv2.ReasonDeleting || len(c.Message) > 4096 || !utf8.ValidString(c.Message) ||
 		!strings.HasSuffix(c.Message, "...") || a.Status.Message != c.Message {
 		t.Errorf("a long message: %d bytes", len(c.Message))
 	}

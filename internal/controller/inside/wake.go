@@ -6,7 +6,6 @@ package inside
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -39,7 +38,7 @@ func siblings(c client.Reader, k Kind) handler.MapFunc {
 // requests are those of the objects that refer to the Tenant. They come from a
 // cache; what it cannot tell, the poll finds.
 func requests(ctx context.Context, c client.Reader, k Kind, tenant types.NamespacedName) []reconcile.Request {
-	all, err := naming(ctx, c, k.List(), tenant)
+	all, err := listReferring(ctx, c, k.List(), tenant)
 	if err != nil {
 		return nil
 	}
@@ -52,32 +51,15 @@ func requests(ctx context.Context, c client.Reader, k Kind, tenant types.Namespa
 	return out
 }
 
-// tenantNews lets through what changes the way into a vCluster.
+// tenantNews lets through what may change whether a vCluster is available.
 func tenantNews() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, ok := e.ObjectOld.(*v1alpha1.Tenant)
 			is, isTenant := e.ObjectNew.(*v1alpha1.Tenant)
 
-			return ok && isTenant && doorOf(was) != doorOf(is)
+			return ok && isTenant && connectionStateOf(was) != connectionStateOf(is)
 		},
-	}
-}
-
-// doorstep is what of a Tenant decides about the way in.
-type doorstep struct {
-	uid      types.UID
-	secret   string
-	api      corev1.ConditionStatus
-	deleting bool
-}
-
-func doorOf(t *v1alpha1.Tenant) doorstep {
-	return doorstep{
-		uid:      t.GetUID(),
-		secret:   t.Status.KubeconfigSecret,
-		api:      t.GetCondition(v1alpha1.TypeAPIReachable).Status,
-		deleting: t.GetDeletionTimestamp() != nil,
 	}
 }
 

@@ -46,10 +46,10 @@ func Want(o interface {
 }
 
 // String names the object and where it is.
-func (w Wanted) String() string { return Name(w.Unstructured) }
+func (w Wanted) String() string { return nameOf(w.Unstructured) }
 
-// Name names an object and where it is.
-func Name(o *unstructured.Unstructured) string {
+// nameOf names an object and where it is.
+func nameOf(o *unstructured.Unstructured) string {
 	if ns := o.GetNamespace(); ns != "" {
 		return fmt.Sprintf("%s %q in namespace %q inside the vCluster", o.GetKind(), o.GetName(), ns)
 	}

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FieldOwner is the field manager of all that is written inside vClusters.
-const FieldOwner client.FieldOwner = "provider-kubeopera"
+// fieldOwner is the field manager of all that is written inside vClusters.
+const fieldOwner client.FieldOwner = "provider-kubeopera"
 
 // immutable are the fields that the API server changes only with a new object.
 var immutable = map[string][]string{
@@ -22,15 +22,15 @@ var immutable = map[string][]string{
 	kindClusterRoleBinding: {"roleRef"},
 }
 
-// Write makes or repairs, in their order, the objects that are not as they are
+// write makes or repairs, in their order, the objects that are not as they are
 // wanted. What is being deleted is left alone.
-func Write(ctx context.Context, c client.Client, found []Found) error {
+func write(ctx context.Context, c client.Client, found []Found) error {
 	for _, f := range found {
 		if f.Same || f.Going() {
 			continue
 		}
 
-		if err := write(ctx, c, f); err != nil {
+		if err := writeOne(ctx, c, f); err != nil {
 			return Explained(fmt.Errorf("cannot write %s: %w", f.Want, err))
 		}
 	}
@@ -38,11 +38,11 @@ func Write(ctx context.Context, c client.Client, found []Found) error {
 	return nil
 }
 
-// isRace says that something changed between the look and the write: to look
+// IsRace says that something changed between the look and the write: to look
 // again is all that is needed.
-func isRace(err error) bool { return kerrors.IsConflict(err) || kerrors.IsAlreadyExists(err) }
+func IsRace(err error) bool { return kerrors.IsConflict(err) || kerrors.IsAlreadyExists(err) }
 
-func write(ctx context.Context, c client.Client, f Found) error {
+func writeOne(ctx context.Context, c client.Client, f Found) error {
 	want := f.Want.DeepCopy()
 
 	switch {
@@ -56,7 +56,7 @@ func write(ctx context.Context, c client.Client, f Found) error {
 	case f.Want.Lock:
 		want.SetResourceVersion(f.Live.GetResourceVersion())
 	case f.Live != nil && mustReplace(f.Live, want):
-		if err := Remove(ctx, c, f.Live); err != nil {
+		if err := remove(ctx, c, f.Live); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func claim(ctx context.Context, c client.Client, want *unstructured.Unstructured
 	bare.SetLabels(want.GetLabels())
 	bare.SetAnnotations(want.GetAnnotations())
 
-	return bare, c.Create(ctx, bare, FieldOwner)
+	return bare, c.Create(ctx, bare, fieldOwner)
 }
 
 // mustReplace says that someone made the object with something that cannot be
@@ -91,13 +91,13 @@ func mustReplace(live, want *unstructured.Unstructured) bool {
 }
 
 func apply(ctx context.Context, c client.Client, o *unstructured.Unstructured, opts ...client.ApplyOption) error {
-	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), append(opts, FieldOwner, client.ForceOwnership)...)
+	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), append(opts, fieldOwner, client.ForceOwnership)...)
 }
 
 // CreateNamespace makes the namespace. One that exists is a success, and is left
 // as it is.
 func CreateNamespace(ctx context.Context, c client.Client, ns Wanted) error {
-	err := c.Create(ctx, ns.DeepCopy(), FieldOwner)
+	err := c.Create(ctx, ns.DeepCopy(), fieldOwner)
 	if err != nil && !kerrors.IsAlreadyExists(err) {
 		return Explained(fmt.Errorf("cannot create %s: %w", ns, err))
 	}
@@ -105,9 +105,9 @@ func CreateNamespace(ctx context.Context, c client.Client, ns Wanted) error {
 	return nil
 }
 
-// Remove asks for the deletion of exactly this object, unless that was asked for
+// remove asks for the deletion of exactly this object, unless that was asked for
 // before. An object that is gone is a success.
-func Remove(ctx context.Context, c client.Client, o *unstructured.Unstructured) error {
+func remove(ctx context.Context, c client.Client, o *unstructured.Unstructured) error {
 	if o.GetDeletionTimestamp() != nil {
 		return nil
 	}
@@ -115,8 +115,8 @@ func Remove(ctx context.Context, c client.Client, o *unstructured.Unstructured) 
 	uid := o.GetUID()
 
 	err := c.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy("Background"))
-	if err != nil && !IsAbsent(err) {
-		return Explained(fmt.Errorf("cannot delete %s: %w", Name(o), err))
+	if err != nil && !isAbsent(err) {
+		return Explained(fmt.Errorf("cannot delete %s: %w", nameOf(o), err))
 	}
 
 	return nil

@@ -101,154 +101,174 @@ func pick(found []Found, kind string) *unstructured.Unstructured {
 	return found[i].Live
 }
 
-// TestWriteForReal holds against a real API server what the fake one is trusted with.
-func TestWriteForReal(t *testing.T) {
-	c, want := realAPI(t), all(t)
+// realWrites are objects on a real API server, as they are wanted.
+type realWrites struct {
+	t    *testing.T
+	c    client.Client
+	want []Wanted
+}
 
-	pass := func() []Found {
-		t.Helper()
+// pass looks, writes what differs, and holds that nothing differs then.
+func (r realWrites) pass() []Found {
+	r.t.Helper()
 
-		found, err := Look(t.Context(), c, want)
-		if err == nil {
-			err = Write(t.Context(), c, found)
-		}
-
-		if err == nil {
-			found, err = Look(t.Context(), c, want)
-		}
-
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		for _, f := range found {
-			if !f.Same {
-				t.Fatalf("%s is not as it is wanted: %v", f.Want, f.Live)
-			}
-		}
-
-		return found
+	found, err := Look(r.t.Context(), r.c, r.want)
+	if err == nil {
+		err = write(r.t.Context(), r.c, found)
 	}
 
-	found := pass()
+	if err == nil {
+		found, err = Look(r.t.Context(), r.c, r.want)
+	}
+
+	r.must(err)
+
+	for _, f := range found {
+		if !f.Same {
+			r.t.Fatalf("%s is not as it is wanted: %v", f.Want, f.Live)
+		}
+	}
+
+	return found
+}
+
+func (r realWrites) must(err error) {
+	r.t.Helper()
+
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestLookAndWrite holds against a real API server what the fake one is trusted
+// with.
+func TestLookAndWrite(t *testing.T) {
+	r := realWrites{t: t, c: realAPI(t), want: all(t)}
+
+	// One after the other, since all work on the same objects.
+	for _, step := range []struct {
+		name string
+		fn   func(realWrites)
+	}{
+		{"WritesNothingTwice", realWrites.writesNothingTwice},
+		{"Repairs", realWrites.repairs},
+		{"ReplacesImmutable", realWrites.replacesImmutable},
+		{"LosesRaces", realWrites.losesRaces},
+		{"TellsARefusal", realWrites.tellsARefusal},
+	} {
+		t.Run(step.name, func(t *testing.T) { step.fn(realWrites{t: t, c: r.c, want: r.want}) })
+	}
+}
+
+func (r realWrites) writesNothingTwice() {
+	found := r.pass()
 	before := versions(found)
 
-	if diff := cmp.Diff(before, versions(pass())); diff != "" {
-		t.Errorf("a second pass wrote:\n%s", diff)
+	if diff := cmp.Diff(before, versions(r.pass())); diff != "" {
+		r.t.Errorf("a second pass wrote:\n%s", diff)
 	}
 
 	// Even a write that changes nothing is none.
 	for _, f := range found {
 		f.Same = false
-		if err := Write(t.Context(), c, []Found{f}); err != nil {
-			t.Fatal(err)
-		}
+		r.must(write(r.t.Context(), r.c, []Found{f}))
 	}
 
-	if diff := cmp.Diff(before, versions(pass())); diff != "" {
-		t.Errorf("a write of the same changed something:\n%s", diff)
+	if diff := cmp.Diff(before, versions(r.pass())); diff != "" {
+		r.t.Errorf("a write of the same changed something:\n%s", diff)
+	}
+}
+
+func (r realWrites) repairs() {
+	for _, change := range []struct {
+		kind string
+		fn   func(*unstructured.Unstructured) error
+	}{
+		{"Deployment", func(o *unstructured.Unstructured) error {
+			return unstructured.SetNestedField(o.Object, int64(7), "spec", "replicas")
+		}},
+		{"ClusterRole", func(o *unstructured.Unstructured) error { return unstructured.SetNestedSlice(o.Object, nil, "rules") }},
+		{"Service", func(o *unstructured.Unstructured) error {
+			return unstructured.SetNestedStringMap(o.Object, map[string]string{"app.kubernetes.io/name": "x"}, "spec", "selector")
+		}},
+		{"ResourceQuota", func(o *unstructured.Unstructured) error {
+			return unstructured.SetNestedStringMap(o.Object, map[string]string{"limits.cpu": "99"}, "spec", "hard")
+		}},
+		{"LimitRange", func(o *unstructured.Unstructured) error {
+			unstructured.RemoveNestedField(o.Object, "spec", "limits")
+			return nil
+		}},
+		{"Namespace", func(o *unstructured.Unstructured) error {
+			o.SetLabels(map[string]string{LabelOwnerUID: "uid-a"})
+			return nil
+		}},
+	} {
+		o := pick(r.pass(), change.kind)
+		version := o.GetResourceVersion()
+
+		r.must(change.fn(o))
+		r.must(r.c.Update(r.t.Context(), o))
+
+		if found, err := Look(r.t.Context(), r.c, r.want); err != nil || !differs(found, change.kind) {
+			r.t.Errorf("%s: what someone changed was not seen: %v", change.kind, err)
+		}
+
+		if repaired := pick(r.pass(), change.kind); repaired.GetResourceVersion() == version {
+			r.t.Errorf("%s was not repaired", change.kind)
+		}
+	}
+}
+
+func (r realWrites) replacesImmutable() {
+	r.pass()
+
+	b := &rbacv1.ClusterRoleBinding{}
+	r.must(r.c.Get(r.t.Context(), client.ObjectKey{Name: advisor.Name}, b))
+	r.must(r.c.Delete(r.t.Context(), b))
+
+	theirs := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: advisor.Name, Labels: b.Labels}, RoleRef: b.RoleRef}
+	theirs.RoleRef.Name = "cluster-admin"
+	r.must(r.c.Create(r.t.Context(), theirs))
+
+	if got, _, _ := unstructured.NestedString(pick(r.pass(), "ClusterRoleBinding").Object, "roleRef", "name"); got != advisor.Name {
+		r.t.Errorf("it still binds %q", got)
+	}
+}
+
+func (r realWrites) losesRaces() {
+	found := r.pass()
+	ns := []Found{{Want: r.want[0], Live: found[0].Live.DeepCopy()}}
+
+	if err := write(r.t.Context(), r.c, []Found{{Want: r.want[0]}}); !IsRace(err) {
+		r.t.Errorf("someone else made it meanwhile: %v", err)
 	}
 
-	t.Run("Repair", func(t *testing.T) {
-		for _, change := range []struct {
-			kind string
-			fn   func(*unstructured.Unstructured) error
-		}{
-			{"Deployment", func(o *unstructured.Unstructured) error {
-				return unstructured.SetNestedField(o.Object, int64(7), "spec", "replicas")
-			}},
-			{"ClusterRole", func(o *unstructured.Unstructured) error { return unstructured.SetNestedSlice(o.Object, nil, "rules") }},
-			{"Service", func(o *unstructured.Unstructured) error {
-				return unstructured.SetNestedStringMap(o.Object, map[string]string{"app.kubernetes.io/name": "x"}, "spec", "selector")
-			}},
-			{"ResourceQuota", func(o *unstructured.Unstructured) error {
-				return unstructured.SetNestedStringMap(o.Object, map[string]string{"limits.cpu": "99"}, "spec", "hard")
-			}},
-			{"LimitRange", func(o *unstructured.Unstructured) error {
-				unstructured.RemoveNestedField(o.Object, "spec", "limits")
-				return nil
-			}},
-			{"Namespace", func(o *unstructured.Unstructured) error {
-				o.SetLabels(map[string]string{LabelOwnerUID: "uid-a"})
-				return nil
-			}},
-		} {
-			o := pick(pass(), change.kind)
-			generation := o.GetResourceVersion()
+	changed := found[0].Live.DeepCopy()
+	changed.SetLabels(map[string]string{LabelOwnerUID: "uid-b"})
+	r.must(r.c.Update(r.t.Context(), changed))
 
-			if err := change.fn(o); err != nil {
-				t.Fatal(err)
-			}
+	if err := write(r.t.Context(), r.c, ns); !IsRace(err) {
+		r.t.Errorf("someone else took it meanwhile: %v", err)
+	}
+}
 
-			if err := c.Update(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+// tellsARefusal holds that what the API server will not take is not as it is
+// wanted, and that to write it says why.
+func (r realWrites) tellsARefusal() {
+	r.pass()
 
-			if found, err := Look(t.Context(), c, want); err != nil || !differs(found, change.kind) {
-				t.Errorf("%s: what someone changed was not seen: %v", change.kind, err)
-			}
+	r.want = all(r.t)
+	q := r.want[len(r.want)-1]
+	r.must(unstructured.SetNestedStringMap(q.Object, map[string]string{"bananas": "3"}, "spec", "hard"))
 
-			if repaired := pick(pass(), change.kind); repaired.GetResourceVersion() == generation {
-				t.Errorf("%s was not repaired", change.kind)
-			}
-		}
-	})
+	found, err := Look(r.t.Context(), r.c, r.want)
+	if err != nil || found[len(found)-1].Same {
+		r.t.Errorf("a name that no quota knows: %v", err)
+	}
 
-	t.Run("Immutable", func(t *testing.T) {
-		b := &rbacv1.ClusterRoleBinding{}
-		if err := c.Get(t.Context(), client.ObjectKey{Name: advisor.Name}, b); err != nil {
-			t.Fatal(err)
-		}
-
-		if err := c.Delete(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-
-		theirs := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: advisor.Name, Labels: b.Labels}, RoleRef: b.RoleRef}
-		theirs.RoleRef.Name = "cluster-admin"
-
-		if err := c.Create(t.Context(), theirs); err != nil {
-			t.Fatal(err)
-		}
-
-		if got, _, _ := unstructured.NestedString(pick(pass(), "ClusterRoleBinding").Object, "roleRef", "name"); got != advisor.Name {
-			t.Errorf("it still binds %q", got)
-		}
-	})
-
-	t.Run("Races", func(t *testing.T) {
-		found := pass()
-		ns := []Found{{Want: want[0], Live: found[0].Live.DeepCopy()}}
-
-		if err := Write(t.Context(), c, []Found{{Want: want[0]}}); !isRace(err) {
-			t.Errorf("someone else made it meanwhile: %v", err)
-		}
-
-		changed := found[0].Live.DeepCopy()
-		changed.SetLabels(map[string]string{LabelOwnerUID: "uid-b"})
-
-		if err := c.Update(t.Context(), changed); err != nil {
-			t.Fatal(err)
-		}
-
-		if err := Write(t.Context(), c, ns); !isRace(err) {
-			t.Errorf("someone else took it meanwhile: %v", err)
-		}
-	})
-
-	t.Run("Refused", func(t *testing.T) {
-		wrong := all(t)
-		q := wrong[len(wrong)-1]
-
-		if err := unstructured.SetNestedStringMap(q.Object, map[string]string{"bananas": "3"}, "spec", "hard"); err != nil {
-			t.Fatal(err)
-		}
-
-		found, err := Look(t.Context(), c, wrong)
-		if err != nil || found[len(found)-1].Refused == nil {
-			t.Errorf("a name that no quota knows: %v, %v", found[len(found)-1].Refused, err)
-		}
-	})
+	if err := write(r.t.Context(), r.c, found); !isRefusal(err) {
+		r.t.Errorf("to write it: %v", err)
+	}
 }
 
 func differs(found []Found, kind string) bool {

@@ -7,36 +7,26 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
 // initializer writes the annotations that a Tenant starts a pass with.
 type initializer struct{ kube client.Client }
 
-// Initialize names the release as the external name unless there is one, and
-// clears the mark of a Create that never returned: its provider died, and what
-// it made is found by name.
+// Initialize names the release as the external name, see [reconciler.Initialize].
 func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error {
 	t, ok := mg.(*v1alpha1.Tenant)
 	if !ok {
 		return fmt.Errorf("cannot initialize a %T: %w", mg, errNotTenant)
 	}
 
-	named, died := meta.GetExternalName(t) != "", meta.ExternalCreateIncomplete(t)
-	if named && !died {
+	if !reconciler.Initialize(t, namesOf(t).release) {
 		return nil
-	}
-
-	if !named {
-		meta.SetExternalName(t, namesOf(t).release)
-	}
-
-	if died {
-		meta.RemoveAnnotations(t, meta.AnnotationKeyExternalCreatePending)
 	}
 
 	if err := i.kube.Update(ctx, t); err != nil {
@@ -46,31 +36,32 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 	return nil
 }
 
-// statusKeeper updates critical annotations and keeps the status that Create
-// has set, which the API server's answer would otherwise replace. That a report was
-// accepted meanwhile is kept too.
-type statusKeeper struct{ inner criticalAnnotationUpdater }
-
-type criticalAnnotationUpdater interface {
-	UpdateCriticalAnnotations(ctx context.Context, o client.Object) error
+// statusKeeper updates the critical annotations of Tenants, see
+// [reconciler.StatusKeeper].
+type statusKeeper struct {
+	inner managed.CriticalAnnotationUpdater
 }
 
 // UpdateCriticalAnnotations writes the annotations of o and leaves its status as it is.
 func (k statusKeeper) UpdateCriticalAnnotations(ctx context.Context, o client.Object) error {
-	t, ok := o.(*v1alpha1.Tenant)
-	if !ok {
+	if _, ok := o.(*v1alpha1.Tenant); !ok {
 		return fmt.Errorf("cannot update annotations of a %T: %w", o, errNotTenant)
 	}
 
-	status := *t.Status.DeepCopy()
-	err := k.inner.UpdateCriticalAnnotations(ctx, t)
-	stored := t.Status
-	t.Status = status
+	return reconciler.StatusKeeper{CriticalAnnotationUpdater: k.inner, Merge: mergeAcceptance}.UpdateCriticalAnnotations(ctx, o)
+}
 
-	if has, kept := stored.Report, status.Report; has != nil && kept != nil && has.ObservedAt.Equal(&kept.ObservedAt) {
-		t.Status.Report = has
-		t.SetConditions(stored.GetCondition(v1alpha1.TypeReported))
+// mergeAcceptance keeps that the report of a Tenant was accepted meanwhile.
+func mergeAcceptance(kept, stored client.Object) {
+	to, ok := kept.(*v1alpha1.Tenant)
+	from, isTenant := stored.(*v1alpha1.Tenant)
+
+	if !ok || !isTenant || to.Status.Report == nil || from.Status.Report == nil {
+		return
 	}
 
-	return err
+	if from.Status.Report.ObservedAt.Equal(&to.Status.Report.ObservedAt) {
+		to.Status.Report = from.Status.Report
+		to.SetConditions(from.GetCondition(v1alpha1.TypeReported))
+	}
 }

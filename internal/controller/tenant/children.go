@@ -238,7 +238,7 @@ func (f *facts) quotaStage() xpv2.Condition {
 
 	switch {
 	case len(c.otherQuotas) > 0:
-		return mirrored(ct, what, c.otherQuotas...)
+		return mirrored(ct, what, inPlace(c.otherQuotas)...)
 	case c.quota != nil:
 		return mirrored(ct, what, c.quota)
 	default:
@@ -253,7 +253,7 @@ func (f *facts) advisorStage() xpv2.Condition {
 
 	switch {
 	case len(c.otherAgents) > 0:
-		return mirrored(ct, what, c.otherAgents...)
+		return mirrored(ct, what, inPlace(c.otherAgents)...)
 	case c.noAgent != "":
 		return skipped(ct, c.noAgent)
 	case c.agent != nil:
@@ -261,6 +261,24 @@ func (f *facts) advisorStage() xpv2.Condition {
 	default:
 		return notDone(ct, v1alpha1.ReasonWaiting, what+" is not asked for yet")
 	}
+}
+
+// inPlace leaves out those that another one keeps from their place, as long as there
+// is one that has it: they run nothing.
+func inPlace[T resource.Managed](all []T) []T {
+	var out []T
+
+	for _, o := range all {
+		if o.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonConflict {
+			out = append(out, o)
+		}
+	}
+
+	if len(out) == 0 {
+		return all
+	}
+
+	return out
 }
 
 // mirrored is the readiness of all of them, as they say themselves. One that was

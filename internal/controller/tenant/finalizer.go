@@ -8,17 +8,15 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
-// finalizer takes the finalizer off the Tenant as it is now. The last thing that
-// goes wakes the Tenant before the cache has seen the status that the pass
-// before wrote, and a conflict would cost a backoff.
+// finalizer is that of Tenants, see [reconciler.Finalizer]. It hands on their last
+// report before it goes.
 type finalizer struct {
 	resource.Finalizer
 
@@ -29,7 +27,12 @@ type finalizer struct {
 	keep keeper
 }
 
-// RemoveFinalizer reads the Tenant anew when it has changed meanwhile.
+// AddFinalizer adds the finalizer to o and leaves its status as it is.
+func (f finalizer) AddFinalizer(ctx context.Context, o resource.Object) error {
+	return f.shared().AddFinalizer(ctx, o)
+}
+
+// RemoveFinalizer errs when the last report cannot be kept.
 func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error {
 	if t, ok := o.(*v1alpha1.Tenant); ok {
 		if err := f.keepLast(ctx, t); err != nil {
@@ -37,22 +40,9 @@ func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error
 		}
 	}
 
-	uid := o.GetUID()
+	return f.shared().RemoveFinalizer(ctx, o)
+}
 
-	return retry.OnError(retry.DefaultRetry, kerrors.IsConflict, func() error {
-		err := f.Finalizer.RemoveFinalizer(ctx, o)
-		if !kerrors.IsConflict(err) {
-			return err
-		}
-
-		if gone := f.live.Get(ctx, client.ObjectKeyFromObject(o), o); gone != nil {
-			return client.IgnoreNotFound(gone)
-		}
-
-		if o.GetUID() != uid {
-			return nil // Another took the name: the one that was meant is gone.
-		}
-
-		return err
-	})
+func (f finalizer) shared() reconciler.Finalizer {
+	return reconciler.Finalizer{Finalizer: f.Finalizer, Live: f.live, Merge: mergeAcceptance}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -91,5 +92,34 @@ func TestFinalizerWithoutALook(t *testing.T) {
 
 	if err := w.finalizer(nil).RemoveFinalizer(t.Context(), tn); !errors.Is(err, errInjected) || kerrors.IsConflict(err) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAddFinalizer holds that what Observe has set stays set, and that a report
+// which was accepted meanwhile stays accepted.
+func TestAddFinalizer(t *testing.T) {
+	t.Parallel()
+
+	tn := alice().Obj()
+	tn.SetFinalizers(nil)
+	tn.Status.Report = &v1alpha1.ReportStatus{Status: v1alpha1.ReportProvisioning, ObservedAt: metav1.NewMicroTime(epoch)}
+
+	heard := tn.DeepCopy()
+	accept(heard)
+
+	w := newWorld(t, heard)
+	seen := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")
+	seen.Status.Report, seen.Status.Message = tn.Status.Report, "seen"
+
+	if err := w.finalizer(nil).AddFinalizer(t.Context(), seen); err != nil {
+		t.Fatal(err)
+	}
+
+	if seen.Status.Message != "seen" || seen.Status.Report.AcceptedAt == nil {
+		t.Errorf("status: %+v, report: %+v", seen.Status, seen.Status.Report)
+	}
+
+	if got := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default").GetFinalizers(); len(got) != 1 {
+		t.Errorf("finalizers: %v", got)
 	}
 }

@@ -75,11 +75,14 @@ func reportState(p v1alpha1.TenantPhase) v1alpha1.ReportState {
 	}
 }
 
-// sameReport says whether the next would tell nothing new: another message is
-// news of a failure, and only progress otherwise.
+// sameReport says whether the next would tell nothing new. On the way up or down
+// another message is only progress.
 func sameReport(last, next *v1alpha1.ReportStatus) bool {
-	return last != nil && last.Status == next.Status && last.Generation == next.Generation &&
-		(next.Status != v1alpha1.ReportFailed || last.Message == next.Message)
+	if last == nil || last.Status != next.Status || last.Generation != next.Generation {
+		return false
+	}
+
+	return last.Message == next.Message || next.Status == v1alpha1.ReportProvisioning || next.Status == v1alpha1.ReportDeleting
 }
 
 // keeper keeps the last report of a Tenant that is about to go.

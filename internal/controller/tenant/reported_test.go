@@ -150,6 +150,8 @@ func TestSameReport(t *testing.T) {
 		"OtherSpec":    {"the same state of another spec", of(v1alpha1.ReportActive, "a", 1), of(v1alpha1.ReportActive, "a", 2), false},
 		"SameFailure":  {"the same failure", of(v1alpha1.ReportFailed, "a", 1), of(v1alpha1.ReportFailed, "a", 1), true},
 		"OtherFailure": {"another failure", of(v1alpha1.ReportFailed, "a", 1), of(v1alpha1.ReportFailed, "b", 1), false},
+		"SameActive":   {"nothing has happened", of(v1alpha1.ReportActive, "a", 1), of(v1alpha1.ReportActive, "a", 1), true},
+		"OtherActive":  {"a change that waits, or no longer does", of(v1alpha1.ReportActive, "a", 1), of(v1alpha1.ReportActive, "b", 1), false},
 		"Recovered":    {"no longer a failure", of(v1alpha1.ReportFailed, "a", 1), of(v1alpha1.ReportActive, "a", 1), false},
 		"Deleting":     {"a deletion that waits for something else", of(v1alpha1.ReportDeleting, "a", 1), of(v1alpha1.ReportDeleting, "b", 1), true},
 	}

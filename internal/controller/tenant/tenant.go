@@ -5,8 +5,8 @@
 // Crossplane's managed reconciler.
 //
 // Observe gathers facts and derives everything from them, Create and Update do
-// what the facts call for, Delete takes things away in order. No stored phase is
-// ever trusted.
+// what the facts call for, Delete takes things away in order. What an earlier pass
+// has stored never says that something is done.
 package tenant
 
 import (

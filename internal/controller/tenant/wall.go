@@ -35,7 +35,7 @@ func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) (
 func (e *external) allowance(ctx context.Context, f *facts) (quota.Allowance, error) {
 	a := f.desired.allowance
 
-	agents := slices.Clone(f.children.otherAgents)
+	agents := slices.Clone(inPlace(f.children.otherAgents))
 	if f.children.wantAgent != nil {
 		agents = append(agents, f.children.wantAgent)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -294,5 +295,33 @@ func TestQuotaStatusOfAnOldWall(t *testing.T) {
 
 	if (&facts{}).quotaStatus(tn) != nil {
 		t.Error("without a wall there is something to show")
+	}
+}
+
+// TestWallOfTwoAdvisors holds that one which another keeps from its place adds
+// nothing to the customer's share, and takes nothing of the Tenant's readiness.
+func TestWallOfTwoAdvisors(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Obj()
+	first, second := sized(agent("one", "alice-default"), resources("1", "1Gi"), resources("1", "1Gi")), sized(agent("two", "alice-default"), resources("5", "5Gi"), resources("5", "5Gi"))
+	first.SetConditions(xpv2.Available())
+
+	refused := xpv2.Unavailable().WithMessage("conflict: it belongs to one")
+	refused.Reason = v1alpha1.ReasonConflict
+	second.SetConditions(refused)
+
+	w.idleChildren = true
+	w.add(first)
+	w.add(second)
+	w.idleChildren = false
+	w.arrive(tn)
+
+	if got := inWords(read[*corev1.ResourceQuota](w, w.host, "vcluster-alice-default", wallName).Spec.Hard)["limits.cpu"]; got != "8" {
+		t.Errorf("the wall is %s, want 4 of the quota, 3 of the vCluster and 1 of the first", got)
+	}
+
+	if got := inPlace([]*v1alpha1.AdvisorAgent{second}); len(got) != 1 {
+		t.Error("if all are in conflict, their messages must be seen")
 	}
 }

@@ -21,30 +21,30 @@ import (
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("default", "team"))
+	w := newWorld(t, insidetest.Ready(quotaFor("default", "team"))...)
 	w.arrive("q")
 	// The spec no longer names it, and no pass has seen that.
-	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
-	w.remove()
+	insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
+	w.Remove("q")
 
-	w.expect(w.reconcile("q"), xpv2.ReasonDeleting, `waiting for LimitRange "kubeopera-tenant" in namespace "team" inside the vCluster`)
+	w.Expect(w.Reconcile("q"), xpv2.ReasonDeleting, `waiting for LimitRange "kubeopera-tenant" in namespace "team" inside the vCluster`)
 
 	want := []string{
 		"delete ResourceQuota default kubeopera-tenant", "delete ResourceQuota team kubeopera-tenant",
 		"delete LimitRange default kubeopera-tenant", "delete LimitRange team kubeopera-tenant",
 	}
-	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+	if diff := cmp.Diff(want, w.VCluster.Writes()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	if w.reconcile("q") != nil {
+	if w.Reconcile("q") != nil {
 		t.Error("nothing is left, and it is still there")
 	}
 
 	team := &corev1.Namespace{}
 	team.SetName("team")
 
-	if !w.has(team) {
+	if !w.Has(team) {
 		t.Error("a namespace was deleted")
 	}
 }
@@ -54,24 +54,24 @@ func TestDeletionFails(t *testing.T) {
 	t.Parallel()
 
 	for _, action := range []string{"delete LimitRange", "list LimitRange"} {
-		w := newReadyWorld(t, insidetest.Quota("q"))
+		w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
 		w.arrive("q")
-		w.remove()
-		w.vcluster.Fail(failing(action))
+		w.Remove("q")
+		w.VCluster.Fail(insidetest.Failing(action))
 
 		for range 3 {
-			q := w.reconcile("q")
+			q := w.Reconcile("q")
 			if q == nil {
 				t.Fatalf("%s: it is gone", action)
 			}
 
-			w.expect(q, xpv2.ReasonDeleting, "injected failure")
+			w.Expect(q, xpv2.ReasonDeleting, "injected failure")
 		}
 
-		w.vcluster.Heal()
-		w.reconcile("q")
+		w.VCluster.Heal()
+		w.Reconcile("q")
 
-		if w.reconcile("q") != nil {
+		if w.Reconcile("q") != nil {
 			t.Errorf("%s: it is still there", action)
 		}
 	}
@@ -81,17 +81,17 @@ func TestDeletionFails(t *testing.T) {
 func TestDeletionWithoutTenant(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("default", "team"))
+	w := newWorld(t, insidetest.Ready(quotaFor("default", "team"))...)
 	w.arrive("q")
-	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"new"} })
-	w.must(w.kube.Delete(t.Context(), insidetest.Tenant()))
-	w.remove()
+	insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"new"} })
+	w.Must(w.Kube.Delete(t.Context(), insidetest.Tenant()))
+	w.Remove("q")
 
-	if w.reconcile("q") != nil {
+	if w.Reconcile("q") != nil {
 		t.Error("it is still there")
 	}
 
-	got := w.events.Take(inside.ReasonSkipped)
+	got := w.Events.Take(inside.ReasonSkipped)
 	if len(got) != 1 || !strings.Contains(got[0], "ResourceQuota and LimitRange kubeopera-tenant in default, new, team") {
 		t.Errorf("events: %v", got)
 	}

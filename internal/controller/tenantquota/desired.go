@@ -19,8 +19,8 @@ import (
 // name of the ResourceQuota and of the LimitRange in each namespace.
 const name = "kubeopera-tenant"
 
-// room is what is wanted in one namespace of a vCluster.
-type room struct {
+// namespaceQuota is what is wanted in one namespace of a vCluster.
+type namespaceQuota struct {
 	// namespace is made when it does not exist, and then left alone.
 	namespace inside.Wanted
 	// limits come before the quota: the quota alone refuses what asks for nothing.
@@ -41,19 +41,19 @@ func namespacesOf(q *v1alpha1.TenantQuota) []string {
 
 // desire is what is wanted in each namespace, marked as the owner's. Who has the
 // limits of a namespace has its quota.
-func desire(o inside.Owner, q *v1alpha1.TenantQuota) ([]room, error) {
+func desire(o inside.Owner, q *v1alpha1.TenantQuota) ([]namespaceQuota, error) {
 	names := namespacesOf(q)
-	out := make([]room, len(names))
+	out := make([]namespaceQuota, len(names))
 
 	for i, namespace := range names {
-		ns := &corev1.Namespace{TypeMeta: typed("Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		ns := &corev1.Namespace{TypeMeta: typeMeta("Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		o.Provide(ns)
 
 		in := metav1.ObjectMeta{Namespace: namespace, Name: name}
-		limits := &corev1.LimitRange{TypeMeta: typed("LimitRange"), ObjectMeta: in, Spec: limitRange(q.Spec.Hard)}
+		limits := &corev1.LimitRange{TypeMeta: typeMeta("LimitRange"), ObjectMeta: in, Spec: limitRange(q.Spec.Hard)}
 		o.Stamp(limits)
 
-		hard := &corev1.ResourceQuota{TypeMeta: typed("ResourceQuota"), ObjectMeta: in}
+		hard := &corev1.ResourceQuota{TypeMeta: typeMeta("ResourceQuota"), ObjectMeta: in}
 		hard.Spec.Hard = q.Spec.Hard.DeepCopy()
 		o.Stamp(hard)
 
@@ -74,7 +74,7 @@ func desire(o inside.Owner, q *v1alpha1.TenantQuota) ([]room, error) {
 	return out, nil
 }
 
-func typed(kind string) metav1.TypeMeta { return metav1.TypeMeta{APIVersion: "v1", Kind: kind} }
+func typeMeta(kind string) metav1.TypeMeta { return metav1.TypeMeta{APIVersion: "v1", Kind: kind} }
 
 // limitRange gives containers that ask for nothing as much as other namespaces'
 // do, or else as much as the whole quota: more would refuse each of them. A quota

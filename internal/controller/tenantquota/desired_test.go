@@ -61,14 +61,14 @@ func TestDesire(t *testing.T) {
 	q := insidetest.Quota("q")
 	q.Spec.Namespaces = []string{"b", "a"}
 
-	rooms, err := desire(inside.OwnerOf(q, insidetest.Tenant()), q)
+	namespaces, err := desire(inside.OwnerOf(q, insidetest.Tenant()), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	var got []string
-	for _, r := range rooms {
-		got = append(got, r.namespace.String(), r.limits.String(), r.quota.String())
+	for _, n := range namespaces {
+		got = append(got, n.namespace.String(), n.limits.String(), n.quota.String())
 	}
 
 	want := []string{
@@ -85,7 +85,7 @@ func TestDesire(t *testing.T) {
 
 	q.Spec.Namespaces = nil
 
-	if rooms, err = desire(inside.OwnerOf(q, insidetest.Tenant()), q); err != nil || len(rooms) != 1 || rooms[0].namespace.GetName() != "default" {
-		t.Errorf("without namespaces: %v, %v", rooms, err)
+	if namespaces, err = desire(inside.OwnerOf(q, insidetest.Tenant()), q); err != nil || len(namespaces) != 1 || namespaces[0].namespace.GetName() != "default" {
+		t.Errorf("without namespaces: %v, %v", namespaces, err)
 	}
 }

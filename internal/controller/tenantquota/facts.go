@@ -6,15 +6,17 @@ package tenantquota
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 )
 
-// foundRoom is what there is in one namespace.
-type foundRoom struct {
+// foundNamespace is what there is in one namespace.
+type foundNamespace struct {
 	name string
 	// namespace is looked at only when something in it is missing.
 	namespace inside.Found
@@ -24,64 +26,78 @@ type foundRoom struct {
 
 // facts are what one pass found out about a quota that is to hold.
 type facts struct {
-	rooms []foundRoom
-	// strays are the owner's in namespaces that left the list.
-	strays []*unstructured.Unstructured
+	namespaces []foundNamespace
+	// stale are the owner's in namespaces that left the list.
+	stale []*unstructured.Unstructured
 }
 
-// gather finds out all that there is to know. An error means that something is
-// unknown or, with [inside.ErrConflict], that the TenantQuota must keep its hands off.
-func (e *external) gather(ctx context.Context, q *v1alpha1.TenantQuota) (*facts, error) {
-	if e.NoWay != nil {
-		return nil, e.NoWay
+// Gather finds out all that there is to know of the quota.
+func (h handler) Gather(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQuota) (*facts, error) {
+	owner, err := p.Owner(q)
+	if err != nil {
+		return nil, err
 	}
-
-	ctx, cancel := e.Bounded(ctx)
-	defer cancel()
-
-	owner := inside.OwnerOf(q, e.Way.Tenant)
 
 	want, err := desire(owner, q)
 	if err != nil {
 		return nil, err
 	}
 
-	f := &facts{rooms: make([]foundRoom, len(want))}
+	f := &facts{namespaces: make([]foundNamespace, len(want))}
 	if err := inside.Each(len(want), func(i int) error {
 		var err error
-		f.rooms[i], err = e.lookInto(ctx, want[i])
+		f.namespaces[i], err = look(ctx, p.API.Live, want[i])
 
 		return err
 	}); err != nil {
 		return nil, err
 	}
 
-	if err := owner.Check(ctx, e.Kube, kind.List(), f.objects()); err != nil {
+	if err := owner.Check(ctx, p.Kube, kind.List(), f.objects()); err != nil {
 		return nil, err
 	}
 
-	made, err := owner.Made(ctx, e.Way.API.Live, name, "ResourceQuota", "LimitRange")
+	made, err := h.Remains(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
 
-	f.strays = slices.DeleteFunc(made, func(o *unstructured.Unstructured) bool {
+	f.stale = slices.DeleteFunc(made, func(o *unstructured.Unstructured) bool {
 		return slices.Contains(namespacesOf(q), o.GetNamespace())
 	})
 
 	return f, nil
 }
 
-// lookInto compares one namespace with what is wanted in it.
-func (e *external) lookInto(ctx context.Context, r room) (foundRoom, error) {
-	out := foundRoom{name: r.namespace.GetName(), namespace: inside.Found{Want: r.namespace}}
+// Remains finds everything that is the TenantQuota's, whatever namespaces its spec
+// names now: quotas first.
+func (h handler) Remains(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQuota) ([]*unstructured.Unstructured, error) {
+	owner, err := p.Owner(q)
+	if err != nil {
+		return nil, err
+	}
+
+	return owner.Made(ctx, p.API.Live, name, "ResourceQuota", "LimitRange")
+}
+
+// MayBeLeft names the namespaces where something was made, and may have been.
+func (h handler) MayBeLeft(q *v1alpha1.TenantQuota) []string {
+	namespaces := slices.Concat(namespacesOf(q), q.Status.Namespaces)
+	slices.Sort(namespaces)
+
+	return []string{"ResourceQuota and LimitRange " + name + " in " + strings.Join(slices.Compact(namespaces), ", ")}
+}
+
+// look compares one namespace with what is wanted in it.
+func look(ctx context.Context, c client.Client, want namespaceQuota) (foundNamespace, error) {
+	out := foundNamespace{name: want.namespace.GetName(), namespace: inside.Found{Want: want.namespace}}
 
 	var err error
-	if out.objects, err = inside.Look(ctx, e.Way.API.Live, []inside.Wanted{r.limits, r.quota}); err != nil || out.complete() {
+	if out.objects, err = inside.Look(ctx, c, []inside.Wanted{want.limits, want.quota}); err != nil || out.complete() {
 		return out, err
 	}
 
-	ns, err := inside.Find(ctx, e.Way.API.Live, []inside.Wanted{r.namespace})
+	ns, err := inside.Find(ctx, c, []inside.Wanted{want.namespace})
 	if err == nil {
 		out.namespace = ns[0]
 	}
@@ -90,44 +106,44 @@ func (e *external) lookInto(ctx context.Context, r room) (foundRoom, error) {
 }
 
 // complete says that the limits and the quota exist, right or wrong.
-func (r foundRoom) complete() bool {
-	return !slices.ContainsFunc(r.objects, func(f inside.Found) bool { return f.Live == nil })
+func (n foundNamespace) complete() bool {
+	return !slices.ContainsFunc(n.objects, func(f inside.Found) bool { return f.Live == nil })
 }
 
 // inPlace says that the namespace holds what it should.
-func (r foundRoom) inPlace() bool {
-	return !slices.ContainsFunc(r.objects, func(f inside.Found) bool { return !f.Same })
+func (n foundNamespace) inPlace() bool {
+	return !slices.ContainsFunc(n.objects, func(f inside.Found) bool { return !f.Same })
 }
 
 // goingAway says that nothing can be made in the namespace until it is gone.
-func (r foundRoom) goingAway() bool { return r.namespace.Going() }
+func (n foundNamespace) goingAway() bool { return n.namespace.Going() }
 
 func (f *facts) objects() []inside.Found {
 	var out []inside.Found
-	for _, r := range f.rooms {
-		out = append(out, r.objects...)
+	for _, n := range f.namespaces {
+		out = append(out, n.objects...)
 	}
 
 	return out
 }
 
-// exists says whether anything of it is there.
-func (f *facts) exists(o inside.Owner) bool {
-	return len(f.strays) > 0 || len(o.Remains(f.objects())) > 0
+// Exists says whether anything of it is there.
+func (f *facts) Exists(o inside.Owner) bool {
+	return len(f.stale) > 0 || len(o.Remains(f.objects())) > 0
 }
 
-// settled says that there is nothing to do but to wait.
-func (f *facts) settled() bool {
-	return len(f.strays) == 0 && !slices.ContainsFunc(f.rooms, func(r foundRoom) bool { return !r.inPlace() && !r.goingAway() })
+// Settled says that there is nothing to do but to wait.
+func (f *facts) Settled() bool {
+	return len(f.stale) == 0 && !slices.ContainsFunc(f.namespaces, func(n foundNamespace) bool { return !n.inPlace() && !n.goingAway() })
 }
 
 // held are the namespaces that hold the quota, sorted.
 func (f *facts) held() []string {
 	var out []string
 
-	for _, r := range f.rooms {
-		if r.inPlace() {
-			out = append(out, r.name)
+	for _, n := range f.namespaces {
+		if n.inPlace() {
+			out = append(out, n.name)
 		}
 	}
 

@@ -67,10 +67,12 @@ func pair(namespace string) []client.Object {
 	return []client.Object{quotaIn(namespace), limitsIn(namespace)}
 }
 
-// TestReal follows TenantQuotas on real API servers.
-func TestReal(t *testing.T) {
+// everything that the TenantQuota of these tests makes.
+func everything() []client.Object { return append(pair("default"), pair("team")...) }
+
+// TestLifecycle follows a TenantQuota from its first pass to its deletion.
+func TestLifecycle(t *testing.T) {
 	r := runReal(t)
-	ctx := t.Context()
 
 	example := &v1alpha1.TenantQuota{}
 	r.Example("tenantquota/quota.yaml", example)
@@ -83,110 +85,127 @@ func TestReal(t *testing.T) {
 	q.Spec.Namespaces = []string{"default", "team"}
 	// What is finer than an API server stores, and what is written in another way.
 	q.Spec.Hard = hard("limits.cpu", "0.2501", "requests.memory", "1024Mi", "pods", "10")
-	r.Must(r.Kube.Create(ctx, q))
+	r.Must(r.Kube.Create(t.Context(), q))
 	r.awaitReady(q, "quota in place in 2 namespaces")
 
-	objs := append(pair("default"), pair("team")...)
+	t.Run("WritesNothingTwice", func(t *testing.T) { r.writesNothingTwice(t, q) })
+	t.Run("AdmitsWhatAsksForNothing", r.admitsWhatAsksForNothing)
+	t.Run("Repairs", func(t *testing.T) { r.repairs(t, q) })
+	t.Run("TellsARefusal", func(t *testing.T) { r.tellsARefusal(t, q) })
+	t.Run("GivesWayToTheFirst", func(t *testing.T) { r.givesWayToTheFirst(t, q) })
+	t.Run("RemovesItsOwn", func(t *testing.T) { r.removesItsOwn(t, q) })
+}
 
-	t.Run("NothingToDo", func(t *testing.T) {
-		before := r.Versions(objs...)
+func (r realWorld) writesNothingTwice(t *testing.T, q *v1alpha1.TenantQuota) {
+	t.Helper()
 
-		for range 3 {
-			r.Pass(q)
-		}
+	before := r.Versions(everything()...)
 
-		if diff := cmp.Diff(before, r.Versions(objs...)); diff != "" {
-			t.Errorf("a pass wrote: %s", diff)
-		}
-	})
-
-	t.Run("Limits", func(t *testing.T) {
-		// A pod that asks for nothing is admitted, with what the whole quota allows.
-		p := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "p"},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-		}
-		r.Must(r.Inside.Create(ctx, p, client.DryRunAll))
-
-		if got := p.Spec.Containers[0].Resources.Limits.Cpu().String(); got != "251m" {
-			t.Errorf("a container gets %s", got)
-		}
-	})
-
-	t.Run("Repair", func(t *testing.T) {
-		have := quotaIn("default")
-		r.Must(r.Inside.Get(ctx, client.ObjectKeyFromObject(have), have))
-
-		have.Spec.Hard = hard("limits.cpu", "99")
-		r.Must(r.Inside.Update(ctx, have))
-		r.Must(r.Inside.Delete(ctx, limitsIn("team")))
+	for range 3 {
 		r.Pass(q)
-		r.Versions(objs...)
+	}
 
-		if r.Must(r.Inside.Get(ctx, client.ObjectKeyFromObject(have), have)); have.Spec.Hard.Name("limits.cpu", "").String() != "251m" || len(have.Spec.Hard) != 3 {
-			t.Errorf("it is %v", have.Spec.Hard)
-		}
+	if diff := cmp.Diff(before, r.Versions(everything()...)); diff != "" {
+		t.Errorf("a pass wrote: %s", diff)
+	}
+}
+
+// admitsWhatAsksForNothing holds that a pod that asks for nothing is admitted, with
+// what the whole quota allows.
+func (r realWorld) admitsWhatAsksForNothing(t *testing.T) {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "p"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+	r.Must(r.Inside.Create(t.Context(), p, client.DryRunAll))
+
+	if got := p.Spec.Containers[0].Resources.Limits.Cpu().String(); got != "251m" {
+		t.Errorf("a container gets %s", got)
+	}
+}
+
+func (r realWorld) repairs(t *testing.T, q *v1alpha1.TenantQuota) {
+	t.Helper()
+
+	have := quotaIn("default")
+	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(have), have))
+
+	have.Spec.Hard = hard("limits.cpu", "99")
+	r.Must(r.Inside.Update(t.Context(), have))
+	r.Must(r.Inside.Delete(t.Context(), limitsIn("team")))
+	r.Pass(q)
+	r.Versions(everything()...)
+
+	if r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(have), have)); have.Spec.Hard.Name("limits.cpu", "").String() != "251m" || len(have.Spec.Hard) != 3 {
+		t.Errorf("it is %v", have.Spec.Hard)
+	}
+}
+
+func (r realWorld) tellsARefusal(t *testing.T, q *v1alpha1.TenantQuota) {
+	t.Helper()
+
+	before := r.Versions(quotaIn("default"))
+
+	r.change(q, func(s *v1alpha1.TenantQuotaSpec) { s.Hard = hard("bananas", "3") })
+	r.Await(r.Kube, q, "the refusal is not told", func() bool {
+		return strings.Contains(q.Status.Message, "spec.hard[bananas]") && q.GetCondition(xpv2.TypeReady).Status == corev1.ConditionFalse
 	})
 
-	t.Run("Refused", func(t *testing.T) {
-		before := r.Versions(quotaIn("default"))
+	if diff := cmp.Diff(before, r.Versions(quotaIn("default"))); diff != "" {
+		t.Errorf("what was refused changed something: %s", diff)
+	}
 
-		r.change(q, func(s *v1alpha1.TenantQuotaSpec) { s.Hard = hard("bananas", "3") })
-		r.Await(r.Kube, q, "the refusal is not told", func() bool {
-			return strings.Contains(q.Status.Message, "spec.hard[bananas]") && q.GetCondition(xpv2.TypeReady).Status == corev1.ConditionFalse
-		})
+	r.change(q, func(s *v1alpha1.TenantQuotaSpec) { s.Hard = hard("pods", "5") })
+	r.awaitReady(q, "in 2 namespaces")
+}
 
-		if diff := cmp.Diff(before, r.Versions(quotaIn("default"))); diff != "" {
-			t.Errorf("what was refused changed something: %s", diff)
-		}
+// givesWayToTheFirst holds that of two the first has a namespace, until it lets it go.
+func (r realWorld) givesWayToTheFirst(t *testing.T, q *v1alpha1.TenantQuota) {
+	t.Helper()
 
-		r.change(q, func(s *v1alpha1.TenantQuotaSpec) { s.Hard = hard("pods", "5") })
-		r.awaitReady(q, "in 2 namespaces")
+	other := insidetest.New(insidetest.Quota("other"))
+	r.Must(r.Kube.Create(t.Context(), other))
+	r.Await(r.Kube, other, "the conflict is not told", func() bool {
+		return strings.Contains(other.Status.Message, `belongs to TenantQuota "kubeopera-system/q"`)
 	})
 
-	t.Run("Conflict", func(t *testing.T) {
-		other := insidetest.New(insidetest.Quota("other"))
-		r.Must(r.Kube.Create(ctx, other))
-		r.Await(r.Kube, other, "the conflict is not told", func() bool {
-			return strings.Contains(other.Status.Message, `belongs to TenantQuota "kubeopera-system/q"`)
-		})
+	r.change(q, func(s *v1alpha1.TenantQuotaSpec) { s.Namespaces = []string{"team"} })
+	r.awaitReady(q, "in namespace team")
+	r.Pass(other)
+	r.awaitReady(other, "in namespace default")
 
-		// It takes over what the first lets go.
-		r.change(q, func(s *v1alpha1.TenantQuotaSpec) { s.Namespaces = []string{"team"} })
-		r.awaitReady(q, "in namespace team")
-		r.Pass(other)
-		r.awaitReady(other, "in namespace default")
+	r.Must(r.Kube.Delete(t.Context(), other))
+	r.Await(r.Kube, other, "it is still there", nil)
 
-		r.Must(r.Kube.Delete(ctx, other))
-		r.Await(r.Kube, other, "it is still there", nil)
-
-		for _, o := range pair("default") {
-			if err := r.Inside.Get(ctx, client.ObjectKeyFromObject(o), o); client.IgnoreNotFound(err) != nil || err == nil {
-				t.Errorf("%T is left: %v", o, err)
-			}
+	for _, o := range pair("default") {
+		if err := r.Inside.Get(t.Context(), client.ObjectKeyFromObject(o), o); client.IgnoreNotFound(err) != nil || err == nil {
+			t.Errorf("%T is left: %v", o, err)
 		}
+	}
+}
+
+// removesItsOwn holds that it waits for what it has made, and leaves the namespace.
+func (r realWorld) removesItsOwn(t *testing.T, q *v1alpha1.TenantQuota) {
+	t.Helper()
+
+	// Something holds the limits inside the vCluster.
+	l := limitsIn("team")
+	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(l), l))
+	l.SetFinalizers([]string{"example.org/held"})
+	r.Must(r.Inside.Update(t.Context(), l))
+
+	r.Must(r.Kube.Delete(t.Context(), q))
+	r.Await(r.Kube, q, "it does not wait", func() bool {
+		return strings.Contains(q.Status.Message, `waiting for LimitRange "kubeopera-tenant" in namespace "team"`)
 	})
 
-	t.Run("Deletion", func(t *testing.T) {
-		// Something holds the limits inside the vCluster.
-		l := limitsIn("team")
-		r.Must(r.Inside.Get(ctx, client.ObjectKeyFromObject(l), l))
-		l.SetFinalizers([]string{"example.org/held"})
-		r.Must(r.Inside.Update(ctx, l))
+	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(l), l))
+	l.SetFinalizers(nil)
+	r.Must(r.Inside.Update(t.Context(), l))
+	r.Await(r.Kube, q, "it is still there", nil)
 
-		r.Must(r.Kube.Delete(ctx, q))
-		r.Await(r.Kube, q, "it does not wait", func() bool {
-			return strings.Contains(q.Status.Message, `waiting for LimitRange "kubeopera-tenant" in namespace "team"`)
-		})
-
-		r.Must(r.Inside.Get(ctx, client.ObjectKeyFromObject(l), l))
-		l.SetFinalizers(nil)
-		r.Must(r.Inside.Update(ctx, l))
-		r.Await(r.Kube, q, "it is still there", nil)
-
-		ns := &corev1.Namespace{}
-		if r.Must(r.Inside.Get(ctx, client.ObjectKey{Name: "team"}, ns)); ns.GetDeletionTimestamp() != nil || ns.Labels[inside.LabelOwnerUID] != "" {
-			t.Errorf("the namespace is %v", ns.ObjectMeta)
-		}
-	})
+	ns := &corev1.Namespace{}
+	if r.Must(r.Inside.Get(t.Context(), client.ObjectKey{Name: "team"}, ns)); ns.GetDeletionTimestamp() != nil || ns.Labels[inside.LabelOwnerUID] != "" {
+		t.Errorf("the namespace is %v", ns.ObjectMeta)
+	}
 }

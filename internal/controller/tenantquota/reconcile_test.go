@@ -33,33 +33,33 @@ func quotaFor(namespaces ...string) *v1alpha1.TenantQuota {
 func TestLife(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Quota("q"))
-	w.reconcile("q")
+	w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
+	w.Reconcile("q")
 
 	want := []string{"create LimitRange default kubeopera-tenant", "apply LimitRange default kubeopera-tenant", "apply ResourceQuota default kubeopera-tenant"}
-	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+	if diff := cmp.Diff(want, w.VCluster.Writes()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	q := w.reconcile("q")
-	w.expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
+	q := w.Reconcile("q")
+	w.Expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
 
-	if diff := cmp.Diff([]string{"default"}, q.Status.Namespaces); diff != "" || !synced(q) || meta.ExternalCreateIncomplete(q) || q.Status.GetObservedGeneration() != 1 {
+	if diff := cmp.Diff([]string{"default"}, q.Status.Namespaces); diff != "" || !insidetest.Synced(q) || meta.ExternalCreateIncomplete(q) || q.Status.GetObservedGeneration() != 1 {
 		t.Errorf("namespaces: %s, annotations %v", diff, q.GetAnnotations())
 	}
 
 	have := quotaIn("default")
-	if !w.has(have) || have.Spec.Hard.Name(corev1.ResourceLimitsCPU, resource.DecimalSI).String() != "4" || have.Labels[inside.LabelOwnerUID] != "uid-q" {
+	if !w.Has(have) || have.Spec.Hard.Name(corev1.ResourceLimitsCPU, resource.DecimalSI).String() != "4" || have.Labels[inside.LabelOwnerUID] != "uid-q" {
 		t.Errorf("the quota is %v", have)
 	}
 
 	for range 20 {
-		if diff := cmp.Diff(q.Status, w.reconcile("q").Status); diff != "" {
+		if diff := cmp.Diff(q.Status, w.Reconcile("q").Status); diff != "" {
 			t.Fatalf("the status moves: %s", diff)
 		}
 	}
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("what is Ready was written: %v", got)
 	}
 }
@@ -68,12 +68,12 @@ func TestLife(t *testing.T) {
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("default", "team-b", "team-a"))
+	w := newWorld(t, insidetest.Ready(quotaFor("default", "team-b", "team-a"))...)
 	w.makeNamespaces("team-a")
-	w.reconcile("q")
+	w.Reconcile("q")
 
-	q := w.reconcile("q")
-	w.expect(q, xpv2.ReasonAvailable, "quota in place in 3 namespaces")
+	q := w.Reconcile("q")
+	w.Expect(q, xpv2.ReasonAvailable, "quota in place in 3 namespaces")
 
 	if diff := cmp.Diff([]string{"default", "team-a", "team-b"}, q.Status.Namespaces); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
@@ -83,29 +83,29 @@ func TestNamespaces(t *testing.T) {
 	made.SetName("team-b")
 	given.SetName("team-a")
 
-	if !w.has(made) || made.Labels[v1alpha1.LabelManagedBy] != v1alpha1.ManagedBy || made.Labels[inside.LabelOwnerUID] != "" {
+	if !w.Has(made) || made.Labels[v1alpha1.LabelManagedBy] != v1alpha1.ManagedBy || made.Labels[inside.LabelOwnerUID] != "" {
 		t.Errorf("the namespace that was made has labels %v", made.Labels)
 	}
 
-	if !w.has(given) || len(given.Labels) > 0 {
+	if !w.Has(given) || len(given.Labels) > 0 {
 		t.Errorf("the namespace that was there has labels %v", given.Labels)
 	}
 
-	w.vcluster.Writes()
-	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
+	w.VCluster.Writes()
+	insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
 
-	q = w.reconcile("q")
-	w.expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
+	q = w.Reconcile("q")
+	w.Expect(q, xpv2.ReasonAvailable, "quota in place in namespace default")
 
 	want := []string{
 		"delete ResourceQuota team-a kubeopera-tenant", "delete ResourceQuota team-b kubeopera-tenant",
 		"delete LimitRange team-a kubeopera-tenant", "delete LimitRange team-b kubeopera-tenant",
 	}
-	if diff := cmp.Diff(want, w.vcluster.Writes()); diff != "" {
+	if diff := cmp.Diff(want, w.VCluster.Writes()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	if !w.has(made) {
+	if !w.Has(made) {
 		t.Error("a namespace was deleted")
 	}
 }
@@ -119,39 +119,39 @@ func TestRepairs(t *testing.T) {
 		want   []string
 	}{
 		"Changed": {"someone raised it", func(w *world) {
-			change(w, w.vcluster, quotaIn("default"), func(q *corev1.ResourceQuota) { q.Spec.Hard[corev1.ResourceLimitsCPU] = resource.MustParse("99") })
+			insidetest.Change(w.T, w.VCluster, quotaIn("default"), func(q *corev1.ResourceQuota) { q.Spec.Hard[corev1.ResourceLimitsCPU] = resource.MustParse("99") })
 		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
-		"Deleted": {"someone deleted it", func(w *world) { w.take(quotaIn("default")) }, []string{"apply ResourceQuota default kubeopera-tenant"}},
+		"Deleted": {"someone deleted it", func(w *world) { w.Take(quotaIn("default")) }, []string{"apply ResourceQuota default kubeopera-tenant"}},
 		"Limits": {
-			"someone deleted what it needs beside it", func(w *world) { w.take(limitsIn("default")) },
+			"someone deleted what it needs beside it", func(w *world) { w.Take(limitsIn("default")) },
 			[]string{"create LimitRange default kubeopera-tenant", "apply LimitRange default kubeopera-tenant"},
 		},
 		"Emptied": {"someone emptied that", func(w *world) {
-			change(w, w.vcluster, limitsIn("default"), func(l *corev1.LimitRange) { l.Spec.Limits = nil })
+			insidetest.Change(w.T, w.VCluster, limitsIn("default"), func(l *corev1.LimitRange) { l.Spec.Limits = nil })
 		}, []string{"apply LimitRange default kubeopera-tenant"}},
 		"Labels": {"someone took a label away", func(w *world) {
-			change(w, w.vcluster, quotaIn("default"), func(q *corev1.ResourceQuota) { delete(q.Labels, inside.LabelOwnerUID) })
+			insidetest.Change(w.T, w.VCluster, quotaIn("default"), func(q *corev1.ResourceQuota) { delete(q.Labels, inside.LabelOwnerUID) })
 		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
 		"Spec": {"the spec was changed", func(w *world) {
-			change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Hard = hard("pods", "7") })
+			insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Hard = hard("pods", "7") })
 		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, insidetest.Quota("q"))
+			w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
 			w.arrive("q")
 			tc.harm(w)
-			w.expect(w.reconcile("q"), xpv2.ReasonAvailable, messageReady)
+			w.Expect(w.Reconcile("q"), xpv2.ReasonAvailable, messageReady)
 
-			if diff := cmp.Diff(tc.want, w.vcluster.Writes()); diff != "" {
+			if diff := cmp.Diff(tc.want, w.VCluster.Writes()); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 
-			w.expect(w.reconcile("q"), xpv2.ReasonAvailable, messageReady)
+			w.Expect(w.Reconcile("q"), xpv2.ReasonAvailable, messageReady)
 
-			if got := w.vcluster.Writes(); len(got) > 0 {
+			if got := w.VCluster.Writes(); len(got) > 0 {
 				t.Errorf("%s: repaired twice: %v", tc.reason, got)
 			}
 		})
@@ -162,21 +162,21 @@ func TestRepairs(t *testing.T) {
 func TestNamespaceGoesAway(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("default", "team"))
+	w := newWorld(t, insidetest.Ready(quotaFor("default", "team"))...)
 	w.arrive("q")
 
 	ns := &corev1.Namespace{}
 	ns.SetName("team")
-	w.take(ns)
-	w.take(quotaIn("team"))
+	w.Take(ns)
+	w.Take(quotaIn("team"))
 
-	w.expect(w.reconcile("q"), xpv2.ReasonCreating, `someone deleted Namespace "team" inside the vCluster; it is made anew once it is gone`)
+	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, `someone deleted Namespace "team" inside the vCluster; it is made anew once it is gone`)
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("wrote %v", got)
 	}
 
-	w.vcluster.EndNamespace("team")
+	w.VCluster.EndNamespace("team")
 	w.arrive("q")
 }
 
@@ -185,44 +185,44 @@ func TestWaits(t *testing.T) {
 
 	w := newWorld(t, insidetest.Quota("q"))
 
-	q := w.reconcile("q")
-	w.expect(q, xpv2.ReasonUnavailable, "create it, or delete this TenantQuota")
+	q := w.Reconcile("q")
+	w.Expect(q, xpv2.ReasonUnavailable, "create it, or delete this TenantQuota")
 
-	if !synced(q) {
+	if !insidetest.Synced(q) {
 		t.Error("to wait is no error")
 	}
 
 	tn := insidetest.Tenant()
-	w.must(w.kube.Create(t.Context(), tn))
-	w.expect(w.reconcile("q"), xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet")
+	w.Must(w.Kube.Create(t.Context(), tn))
+	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet")
 
-	w.must(w.kube.Create(t.Context(), insidetest.Secret(tn, insidetest.Kubeconfig())))
+	w.Must(w.Kube.Create(t.Context(), insidetest.Secret(tn, insidetest.Kubeconfig())))
 	w.arrive("q")
 
 	tn.SetConditions(xpv2.Condition{Type: v1alpha1.TypeAPIReachable, Status: corev1.ConditionFalse})
-	w.must(w.kube.Status().Update(t.Context(), tn))
-	w.expect(w.reconcile("q"), xpv2.ReasonAvailable, "quota in place when it was last seen, and cannot be looked at now: the tenant's API cannot be reached")
+	w.Must(w.Kube.Status().Update(t.Context(), tn))
+	w.Expect(w.Reconcile("q"), xpv2.ReasonAvailable, "quota in place when it was last seen, and cannot be looked at now: the tenant's API cannot be reached")
 }
 
 // TestConflicts holds that of two the first has a namespace, until it is gone.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Quota("q"), insidetest.Quota("r"))
+	w := newWorld(t, insidetest.Ready(insidetest.Quota("q"), insidetest.Quota("r"))...)
 	w.arrive("q")
-	w.expect(w.reconcile("r"), xpv2.ReasonUnavailable, `LimitRange "kubeopera-tenant" in namespace "default" inside the vCluster belongs to TenantQuota "kubeopera-system/q"; delete that one, or this`)
+	w.Expect(w.Reconcile("r"), v1alpha1.ReasonConflict, `LimitRange "kubeopera-tenant" in namespace "default" inside the vCluster belongs to TenantQuota "kubeopera-system/q"; delete that one, or this`)
 
-	change(w, w.kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another"} })
+	insidetest.Change(w.T, w.Kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another"} })
 	w.arrive("r")
 
-	change(w, w.kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another", "default"} })
-	w.expect(w.reconcile("r"), xpv2.ReasonUnavailable, `belongs to TenantQuota "kubeopera-system/q"`)
+	insidetest.Change(w.T, w.Kube, insidetest.Quota("r"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"another", "default"} })
+	w.Expect(w.Reconcile("r"), v1alpha1.ReasonConflict, `belongs to TenantQuota "kubeopera-system/q"`)
 
-	w.remove()
+	w.Remove("q")
 
-	w.reconcile("q")
+	w.Reconcile("q")
 
-	if w.reconcile("q") != nil {
+	if w.Reconcile("q") != nil {
 		t.Fatal("the first is still there")
 	}
 
@@ -232,15 +232,15 @@ func TestConflicts(t *testing.T) {
 func TestForeign(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Quota("q"))
+	w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
 	theirs := quotaIn("default")
 	theirs.SetUID("uid-theirs")
-	w.must(w.vcluster.Create(t.Context(), theirs))
-	w.vcluster.Writes()
+	w.Must(w.VCluster.Create(t.Context(), theirs))
+	w.VCluster.Writes()
 
-	w.expect(w.reconcile("q"), xpv2.ReasonUnavailable, `ResourceQuota "kubeopera-tenant" in namespace "default" inside the vCluster was not made by this provider`)
+	w.Expect(w.Reconcile("q"), v1alpha1.ReasonConflict, `ResourceQuota "kubeopera-tenant" in namespace "default" inside the vCluster was not made by this provider`)
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("something foreign was touched: %v", got)
 	}
 }
@@ -264,16 +264,16 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newReadyWorld(t, quotaFor("default", "new"))
-			w.vcluster.Fail(failing(tc.action))
+			w := newWorld(t, insidetest.Ready(quotaFor("default", "new"))...)
+			w.VCluster.Fail(insidetest.Failing(tc.action))
 
-			q := w.reconcile("q")
-			if !strings.Contains(q.Status.Message, tc.says) || synced(q) || meta.ExternalCreateIncomplete(q) {
+			q := w.Reconcile("q")
+			if !strings.Contains(q.Status.Message, tc.says) || insidetest.Synced(q) || meta.ExternalCreateIncomplete(q) {
 				t.Errorf("%s: %q, annotations %v", tc.reason, q.Status.Message, q.GetAnnotations())
 			}
 
-			w.expect(w.reconcile("q"), xpv2.ReasonUnavailable, tc.says)
-			w.vcluster.Heal()
+			w.Expect(w.Reconcile("q"), xpv2.ReasonUnavailable, tc.says)
+			w.VCluster.Heal()
 			w.arrive("q")
 		})
 	}
@@ -283,15 +283,15 @@ func TestFailures(t *testing.T) {
 func TestOneNamespaceRefuses(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("a", "b"))
-	w.vcluster.Fail(failing("apply ResourceQuota a"))
+	w := newWorld(t, insidetest.Ready(quotaFor("a", "b"))...)
+	w.VCluster.Fail(insidetest.Failing("apply ResourceQuota a"))
 
-	q := w.reconcile("q")
-	if !strings.Contains(q.Status.Message, `in namespace "a"`) || !w.has(quotaIn("b")) {
+	q := w.Reconcile("q")
+	if !strings.Contains(q.Status.Message, `in namespace "a"`) || !w.Has(quotaIn("b")) {
 		t.Errorf("%q", q.Status.Message)
 	}
 
-	q = w.reconcile("q")
+	q = w.Reconcile("q")
 	if diff := cmp.Diff([]string{"b"}, q.Status.Namespaces); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
@@ -303,9 +303,9 @@ func TestRefused(t *testing.T) {
 
 	refusal := kerrors.NewInvalid(schema.GroupKind{Kind: "ResourceQuota"}, "kubeopera-tenant: spec.hard[bananas]", nil)
 
-	w := newReadyWorld(t, insidetest.Quota("q"))
+	w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
 	w.arrive("q")
-	w.vcluster.Fail(func(action string) error {
+	w.VCluster.Fail(func(action string) error {
 		if strings.HasSuffix(action, "ResourceQuota default kubeopera-tenant") && !strings.HasPrefix(action, "get") {
 			return refusal
 		}
@@ -313,27 +313,49 @@ func TestRefused(t *testing.T) {
 		return nil
 	})
 
-	q := w.reconcile("q")
-	w.expect(q, xpv2.ReasonUnavailable, "spec.hard[bananas]")
+	q := w.Reconcile("q")
+	w.Expect(q, xpv2.ReasonUnavailable, "spec.hard[bananas]")
 
-	if synced(q) || len(q.Status.Namespaces) > 0 {
+	if insidetest.Synced(q) || len(q.Status.Namespaces) > 0 {
 		t.Errorf("status: %+v", q.Status)
 	}
 }
 
-// TestStrayStays holds that what left the list and cannot be removed is told.
-func TestStrayStays(t *testing.T) {
+// TestStaleStays holds that what left the list and cannot be removed is told, and
+// is no less Ready for it: the quota holds wherever it should.
+func TestStaleStays(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, quotaFor("default", "team"))
+	w := newWorld(t, insidetest.Ready(quotaFor("default", "team"))...)
 	w.arrive("q")
-	change(w, w.kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
-	w.vcluster.Fail(failing("delete"))
-	w.expect(w.reconcile("q"), xpv2.ReasonUnavailable, `cannot delete ResourceQuota "kubeopera-tenant" in namespace "team" inside the vCluster: injected failure`)
-	w.vcluster.Heal()
+	insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.Spec.Namespaces = []string{"default"} })
+	w.VCluster.Fail(insidetest.Failing("delete"))
+
+	for range 2 {
+		q := w.Reconcile("q")
+		w.Expect(q, xpv2.ReasonAvailable,
+			`quota in place in namespace default; a change failed: cannot delete ResourceQuota "kubeopera-tenant" in namespace "team" inside the vCluster: injected failure`)
+
+		if insidetest.Synced(q) {
+			t.Error("a change that failed is not synced")
+		}
+	}
+
+	// What does not hold where it should is not Ready, whatever else fails.
+	w.VCluster.Heal()
+	w.Take(quotaIn("default"))
+	w.VCluster.Fail(func(action string) error {
+		if strings.HasPrefix(action, "apply") || strings.HasPrefix(action, "delete") {
+			return insidetest.ErrInjected
+		}
+
+		return nil
+	})
+	w.Expect(w.Reconcile("q"), xpv2.ReasonUnavailable, `cannot write ResourceQuota "kubeopera-tenant" in namespace "default"`)
+	w.VCluster.Heal()
 	w.arrive("q")
 
-	if w.has(quotaIn("team")) || w.has(limitsIn("team")) {
+	if w.Has(quotaIn("team")) || w.Has(limitsIn("team")) {
 		t.Error("it is still there")
 	}
 }
@@ -342,11 +364,11 @@ func TestStrayStays(t *testing.T) {
 func TestLostAfterWrite(t *testing.T) {
 	t.Parallel()
 
-	w := newReadyWorld(t, insidetest.Quota("q"))
+	w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
 	written := false
-	w.vcluster.Fail(func(action string) error {
+	w.VCluster.Fail(func(action string) error {
 		if written && strings.HasPrefix(action, "get") {
-			return errInjected
+			return insidetest.ErrInjected
 		}
 
 		written = written || strings.HasPrefix(action, "apply ResourceQuota")
@@ -354,11 +376,11 @@ func TestLostAfterWrite(t *testing.T) {
 		return nil
 	})
 
-	if q := w.reconcile("q"); !strings.Contains(q.Status.Message, "injected failure") || synced(q) || !written {
+	if q := w.Reconcile("q"); !strings.Contains(q.Status.Message, "injected failure") || insidetest.Synced(q) || !written {
 		t.Errorf("%q", q.Status.Message)
 	}
 
-	w.vcluster.Heal()
+	w.VCluster.Heal()
 	w.arrive("q")
 }
 
@@ -367,19 +389,19 @@ func TestHandsOff(t *testing.T) {
 	t.Parallel()
 
 	q := quotaFor("default", "team")
-	w := newReadyWorld(t, q)
+	w := newWorld(t, insidetest.Ready(q)...)
 	w.arrive("q")
-	change(w, w.kube, q, func(q *v1alpha1.TenantQuota) {
+	insidetest.Change(w.T, w.Kube, q, func(q *v1alpha1.TenantQuota) {
 		q.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve})
 	})
-	w.take(quotaIn("team"))
-	w.expect(w.reconcile("q"), xpv2.ReasonCreating, "quota in place in 1 of 2 namespaces")
-	w.take(quotaIn("default"))
-	w.take(limitsIn("default"))
-	w.take(limitsIn("team"))
-	w.expect(w.reconcile("q"), xpv2.ReasonCreating, messageNothing)
+	w.Take(quotaIn("team"))
+	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, "quota in place in 1 of 2 namespaces")
+	w.Take(quotaIn("default"))
+	w.Take(limitsIn("default"))
+	w.Take(limitsIn("team"))
+	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, messageNothing)
 
-	if got := w.vcluster.Writes(); len(got) > 0 {
+	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("it wrote %v", got)
 	}
 }

@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package tenantquota makes and keeps quotas inside the vClusters of Tenants: it is
-// the external client of TenantQuotas behind Crossplane's managed reconciler.
+// what package inside has to know of TenantQuotas.
 package tenantquota
 
 import (
-	"context"
-
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,32 +32,10 @@ var kind = inside.Kind{
 
 // Setup adds the TenantQuota controller to the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
-	c := &connector{inside.NewController(mgr, kind, o.Options, o.Pool)}
-
-	return inside.Setup(mgr, kind, c.Controller, o.Options, managed.WithTypedExternalConnector(c))
+	return inside.Setup(mgr, kind, handler{}, o.Options, o.Pool)
 }
 
-// connector makes the external client of one TenantQuota for one pass.
-type connector struct{ inside.Controller }
+// handler does what is particular to TenantQuotas.
+type handler struct{}
 
-var _ managed.TypedExternalConnector[*v1alpha1.TenantQuota] = &connector{}
-
-// Connect finds the way into the vCluster.
-func (c *connector) Connect(ctx context.Context, q *v1alpha1.TenantQuota) (managed.TypedExternalClient[*v1alpha1.TenantQuota], error) {
-	return &external{Pass: c.Begin(ctx, q), before: *q.Status.DeepCopy()}, nil
-}
-
-// external is the client of one TenantQuota for one pass. Create, Update and
-// Delete act on what Observe saw in the same pass.
-type external struct {
-	inside.Pass
-
-	before v1alpha1.TenantQuotaStatus
-	seen   *facts
-	left   []*unstructured.Unstructured
-}
-
-var _ managed.TypedExternalClient[*v1alpha1.TenantQuota] = &external{}
-
-// Disconnect does nothing: the clients serve other passes.
-func (e *external) Disconnect(context.Context) error { return nil }
+var _ inside.Handler[*v1alpha1.TenantQuota, *facts] = handler{}

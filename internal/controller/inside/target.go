@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -23,12 +22,8 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-// passTimeout bounds all calls into one vCluster in one pass, so that one whose
-// API hangs stops nobody else.
-const passTimeout = 10 * time.Second
-
-// Why there is no way into a vCluster. Each passes by itself, or by what is done
-// to the Tenant: none is a failure of who waits.
+// Why a vCluster is not available. Each passes by itself, or by what is done to
+// the Tenant: none is a failure of who waits.
 var (
 	// ErrNoTenant says that the Tenant does not exist, or is another than the one
 	// that the object was inside of.
@@ -41,72 +36,64 @@ var (
 	ErrUnreachable = errors.New("the tenant's API cannot be reached")
 )
 
-// IsWaiting says that err is one of those reasons.
-func IsWaiting(err error) bool {
+// isWaiting says that err is one of those reasons.
+func isWaiting(err error) bool {
 	return errors.Is(err, ErrNoTenant) || errors.Is(err, ErrTenantDeleting) ||
 		errors.Is(err, ErrNoKubeconfig) || errors.Is(err, ErrUnreachable)
 }
 
-// Way is the way into the vCluster of a Tenant.
-type Way struct {
+// Target is the vCluster that an object is inside of.
+type Target struct {
 	// Tenant as it was found; nil when there is none.
 	Tenant *v1alpha1.Tenant
-	// API of its vCluster; nil when there is no way in.
+	// API of its vCluster; nil when it is not available.
 	API *tenantapi.API
 }
 
-// Door finds the way into vClusters.
-type Door struct {
-	// Kube reads Tenants and, not from a cache, Secrets.
-	Kube client.Reader
-	// Open makes the clients for the Tenant of a UID.
-	Open func(tenant types.UID, k *vcluster.Kubeconfig) (*tenantapi.API, error)
-}
-
-// Find finds the way into the vCluster of the Tenant that mg refers to, with what
-// the Tenant has published. It makes no call to the tenant's API. With an error,
-// for which see [IsWaiting], the Way holds as much as was found.
-func (d Door) Find(ctx context.Context, mg resource.Managed) (Way, error) {
+// target finds the vCluster of the Tenant that mg refers to, and the clients for
+// it by what the Tenant has published. It makes no call to the tenant's API. With
+// an error, for which see [isWaiting], the Target holds as much as was found.
+func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, error) {
 	ref, _ := TenantOf(mg)
 
 	t := &v1alpha1.Tenant{}
-	if err := d.Kube.Get(ctx, ref, t); kerrors.IsNotFound(err) {
-		return Way{}, fmt.Errorf("%w: Tenant %q in namespace %q; create it, or delete this %s", ErrNoTenant, ref.Name, ref.Namespace, kindOf(mg))
+	if err := c.Kube.Get(ctx, ref, t); kerrors.IsNotFound(err) {
+		return Target{}, fmt.Errorf("%w: Tenant %q in namespace %q; create it, or delete this %s", ErrNoTenant, ref.Name, ref.Namespace, KindOf(mg))
 	} else if err != nil {
-		return Way{}, fmt.Errorf("cannot read Tenant %q: %w", ref.Name, err)
+		return Target{}, fmt.Errorf("cannot read Tenant %q: %w", ref.Name, err)
 	}
 
 	if meta.WasDeleted(mg) {
 		if was := boundTo(mg); was != "" && was != t.GetUID() {
-			return Way{}, fmt.Errorf("%w: Tenant %q is another than it was", ErrNoTenant, ref.Name)
+			return Target{}, fmt.Errorf("%w: Tenant %q is another than it was", ErrNoTenant, ref.Name)
 		}
 	} else if meta.WasDeleted(t) {
-		return Way{Tenant: t}, fmt.Errorf("%w: Tenant %q", ErrTenantDeleting, ref.Name)
+		return Target{Tenant: t}, fmt.Errorf("%w: Tenant %q", ErrTenantDeleting, ref.Name)
 	}
 
-	k, err := d.kubeconfig(ctx, t)
+	k, err := c.kubeconfig(ctx, t)
 	if err != nil {
-		return Way{Tenant: t}, err
+		return Target{Tenant: t}, err
 	}
 
 	if !meta.WasDeleted(t) && t.GetCondition(v1alpha1.TypeAPIReachable).Status == corev1.ConditionFalse {
-		return Way{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", ErrUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
+		return Target{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", ErrUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
 	}
 
-	api, err := d.Open(t.GetUID(), k)
+	api, err := c.Open(t.GetUID(), k)
 	if err != nil {
-		return Way{Tenant: t}, fmt.Errorf("cannot use the kubeconfig of Tenant %q: %w", ref.Name, err)
+		return Target{Tenant: t}, fmt.Errorf("cannot use the kubeconfig of Tenant %q: %w", ref.Name, err)
 	}
 
-	return Way{Tenant: t, API: api}, nil
+	return Target{Tenant: t, API: api}, nil
 }
 
 // kubeconfig is the one that the Tenant has published.
-func (d Door) kubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcluster.Kubeconfig, error) {
+func (c Controller) kubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcluster.Kubeconfig, error) {
 	key := types.NamespacedName{Namespace: t.GetNamespace(), Name: vcluster.KubeconfigSecretName(t.Spec.CloudSpaceID)}
 
 	s := &corev1.Secret{}
-	if err := d.Kube.Get(ctx, key, s); kerrors.IsNotFound(err) {
+	if err := c.Kube.Get(ctx, key, s); kerrors.IsNotFound(err) {
 		return nil, fmt.Errorf("%w: Tenant %q has not published Secret %q", ErrNoKubeconfig, t.GetName(), key.Name)
 	} else if err != nil {
 		return nil, fmt.Errorf("cannot read Secret %q: %w", key.Name, err)
@@ -122,4 +109,27 @@ func (d Door) kubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcluster.Kub
 	}
 
 	return k, nil
+}
+
+// connectionState is what of a Tenant decides whether its vCluster is available.
+type connectionState struct {
+	uid      types.UID
+	secret   string
+	api      corev1.ConditionStatus
+	deleting bool
+}
+
+func connectionStateOf(t *v1alpha1.Tenant) connectionState {
+	return connectionState{
+		uid:      t.GetUID(),
+		secret:   t.Status.KubeconfigSecret,
+		api:      t.GetCondition(v1alpha1.TypeAPIReachable).Status,
+		deleting: t.GetDeletionTimestamp() != nil,
+	}
+}
+
+// boundTo is the UID of the Tenant that mg was inside of last; empty when it was
+// inside of none.
+func boundTo(mg client.Object) types.UID {
+	return types.UID(mg.GetLabels()[v1alpha1.LabelTenantUID])
 }

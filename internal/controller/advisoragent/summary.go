@@ -9,7 +9,9 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/advisor"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 )
@@ -21,14 +23,34 @@ const (
 	messageNone    = "App Advisor scaled to 0 replicas"
 )
 
-// summarize says where it stands by what was found. Failed is what became of an
-// attempt to change something, nil if there was none.
+// Summarize says what runs. As long as it is not available, each change of the
+// Deployment has it looked at again.
+func (h handler) Summarize(p inside.Pass, a *v1alpha1.AdvisorAgent, f *facts, failed error) inside.Summary {
+	a.Status.Image, a.Status.ReadyReplicas, a.Status.Endpoint = imageOf(f), 0, ""
+
+	if f.deployment != nil {
+		a.Status.ReadyReplicas = f.deployment.Status.ReadyReplicas
+	}
+
+	if _, missing := f.missing(); !missing {
+		a.Status.Endpoint = advisor.Endpoint
+	}
+
+	if f.available() {
+		p.API.Unfollow(advisor.Namespace)
+	} else {
+		key := client.ObjectKeyFromObject(a)
+		p.API.Follow(advisor.Namespace, func() { p.Waker.Wake(key) })
+	}
+
+	return summarize(f, failed)
+}
+
+// summarize says where it stands by what was found.
 func summarize(f *facts, failed error) inside.Summary {
 	switch {
-	case f.available() && failed != nil:
-		return inside.Available(f.readyMessage() + "; a change failed: " + failed.Error())
 	case f.available():
-		return inside.Available(f.readyMessage())
+		return inside.Available(f.readyMessage(), failed)
 	case failed != nil:
 		return inside.Unavailable(failed.Error())
 	case f.goingAway():
@@ -44,8 +66,9 @@ func summarize(f *facts, failed error) inside.Summary {
 	return inside.Creating(f.waitingFor())
 }
 
-// summarizeUnknown says why it could not be looked at.
-func summarizeUnknown(was xpv2.Condition, err error) inside.Summary {
+// Unknown says why it could not be looked at. Without an image there is nothing to
+// look for.
+func (h handler) Unknown(was xpv2.Condition, err error) inside.Summary {
 	if errors.Is(err, errNoImage) {
 		return inside.Unavailable(err.Error())
 	}
@@ -74,7 +97,7 @@ func (f *facts) waitingFor() string {
 	return fmt.Sprintf("Deployment %q with image %q is not available: %s", d.GetName(), imageOf(f), why)
 }
 
-// imageOf is the image that the Deployment runs.
+// imageOf is the image that the Deployment runs; empty when there is none.
 func imageOf(f *facts) string {
 	if f.deployment == nil {
 		return ""

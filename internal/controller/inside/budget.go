@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inside
+
+import "time"
+
+// How long is waited for a vCluster. One hangs whose API does not answer, and each
+// budget ends before the next larger one: several passes fit into the removal by
+// an AdvisorAgent or a TenantQuota, and these are gone before the Tenant gives up
+// what is inside of it.
+const (
+	// PassTimeout bounds all calls into one vCluster in one pass, so that one whose
+	// API hangs stops nobody else.
+	PassTimeout = 10 * time.Second
+	// removalBudget is how long the removal of something is tried inside a vCluster
+	// that is to go as a whole.
+	removalBudget = 15 * time.Second
+	// TenantBudget is how long a Tenant that is being deleted waits for the removal
+	// of all that is inside its vCluster.
+	TenantBudget = 20 * time.Second
+)

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inside
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Facts are what one pass found out about what an object is to keep.
+type Facts interface {
+	// Exists says whether anything of it is there that is the owner's.
+	Exists(o Owner) bool
+	// Settled says that there is nothing to do but to wait.
+	Settled() bool
+}
+
+// Handler does what is particular to a kind T. All calls into the vCluster have to
+// be made with the context that is given, which bounds them.
+type Handler[T resource.Managed, F Facts] interface {
+	// Gather finds out all that there is to know, and changes nothing. An error
+	// means that something is unknown or, with [ErrConflict], that the object must
+	// keep its hands off.
+	Gather(ctx context.Context, p Pass, mg T) (F, error)
+	// Write makes what was seen missing, brings what was seen different to what is
+	// wanted, and removes what is not wanted any more. It waits for nothing.
+	Write(ctx context.Context, p Pass, mg T, seen F) error
+	// Summarize writes what was seen into the kind's own part of the status, and
+	// says where mg stands. Failed is what became of Write, nil if it was not asked.
+	Summarize(p Pass, mg T, seen F, failed error) Summary
+	// Unknown says where an object stands that could not be looked at. Was is its
+	// condition Ready before the pass.
+	Unknown(was xpv2.Condition, err error) Summary
+	// Remains finds what is left of mg, which is being deleted, in the order in which
+	// it is to go. An error means that it is not known.
+	Remains(ctx context.Context, p Pass, mg T) ([]*unstructured.Unstructured, error)
+	// MayBeLeft names, for people, what there may be when it is not known.
+	MayBeLeft(mg T) []string
+}
+
+// connector makes the external client of one object for one pass.
+type connector[T resource.Managed, F Facts] struct {
+	Controller
+
+	handler Handler[T, F]
+}
+
+// Connect finds the vCluster.
+func (c connector[T, F]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	return &external[T, F]{Pass: c.begin(ctx, mg), handler: c.handler, wasReady: mg.GetCondition(xpv2.TypeReady)}, nil
+}
+
+// external is the client of one object for one pass. Create, Update and Delete act
+// on what Observe saw in the same pass.
+type external[T resource.Managed, F Facts] struct {
+	Pass
+
+	handler  Handler[T, F]
+	wasReady xpv2.Condition
+	seen     F
+	left     []*unstructured.Unstructured
+}
+
+// Observe finds out what is there, writes it into the status and says what
+// follows. It changes nothing inside the vCluster.
+func (e *external[T, F]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
+
+	if meta.WasDeleted(mg) {
+		return e.observeDeletion(ctx, mg)
+	}
+
+	err := e.look(ctx, mg)
+	if isWaiting(err) {
+		// There is nothing to do but to wait.
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+
+	return managed.ExternalObservation{
+		ResourceExists:   e.seen.Exists(OwnerOf(mg, e.Tenant)),
+		ResourceUpToDate: e.seen.Settled(),
+	}, nil
+}
+
+// look finds out what is there, and writes it into the status.
+func (e *external[T, F]) look(ctx context.Context, mg T) error {
+	seen, err := e.handler.Gather(ctx, e.Pass, mg)
+	if err != nil {
+		e.settle(mg, e.wasReady, e.handler.Unknown(e.wasReady, err))
+		return err
+	}
+
+	e.seen = seen
+	e.settle(mg, e.wasReady, e.handler.Summarize(e.Pass, mg, seen, nil))
+
+	return nil
+}
+
+// observeDeletion says that mg exists as long as anything is left of it, or could
+// not be looked at, unless it may go all the same.
+func (e *external[T, F]) observeDeletion(ctx context.Context, mg T) (managed.ExternalObservation, error) {
+	left, err := e.handler.Remains(ctx, e.Pass, mg)
+
+	gone, waitsFor := e.isGone(mg, left, err, e.handler.MayBeLeft(mg))
+	if gone {
+		return managed.ExternalObservation{}, nil
+	}
+
+	e.left = left
+	e.settle(mg, e.wasReady, deleting(waitsFor))
+
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, err
+}
+
+// Create makes what is wanted.
+func (e *external[T, F]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	return managed.ExternalCreation{}, e.act(ctx, mg)
+}
+
+// Update brings what is there to what is wanted.
+func (e *external[T, F]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	return managed.ExternalUpdate{}, e.act(ctx, mg)
+}
+
+// act does what Observe saw to be done, looks again and writes what came of it into
+// the status. It waits for nothing.
+func (e *external[T, F]) act(ctx context.Context, mg T) error {
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
+
+	if err := e.handler.Write(ctx, e.Pass, mg, e.seen); err != nil {
+		e.settle(mg, e.wasReady, e.handler.Summarize(e.Pass, mg, e.seen, err))
+		return err
+	}
+
+	return e.look(ctx, mg)
+}
+
+// Delete asks for the deletion of what is left.
+func (e *external[T, F]) Delete(ctx context.Context, mg T) (managed.ExternalDelete, error) {
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
+
+	err := e.Remove(ctx, e.left)
+	if err != nil {
+		e.settle(mg, e.wasReady, deleting(err.Error()))
+	}
+
+	return managed.ExternalDelete{}, err
+}
+
+// Disconnect does nothing: the clients serve other passes.
+func (e *external[T, F]) Disconnect(context.Context) error { return nil }
