@@ -5,10 +5,9 @@ package inside
 
 import "time"
 
-// How long is waited for a vCluster. One hangs whose API does not answer, and each
-// budget ends before the next larger one: several passes fit into the removal by
-// an AdvisorAgent or a TenantQuota, and these are gone before the Tenant gives up
-// what is inside of it.
+// Budgets of the calls into a vCluster, whose API may hang. Their order matters: a
+// removal has time for more than one pass, and AdvisorAgents and TenantQuotas are
+// gone, with or without what they made, before the Tenant gives up what is inside.
 const (
 	// PassTimeout bounds all calls into one vCluster in one pass, so that one whose
 	// API hangs stops nobody else.

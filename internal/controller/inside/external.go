@@ -5,13 +5,18 @@ package inside
 
 import (
 	"context"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// createdDelay is how long after something was made it is worth to look again.
+const createdDelay = 250 * time.Millisecond
 
 // Facts are what one pass found out about what an object is to keep.
 type Facts interface {
@@ -32,7 +37,8 @@ type Handler[T resource.Managed, F Facts] interface {
 	// wanted, and removes what is not wanted any more. It waits for nothing.
 	Write(ctx context.Context, p Pass, mg T, seen F) error
 	// Summarize writes what was seen into the kind's own part of the status, and
-	// says where mg stands. Failed is what became of Write, nil if it was not asked.
+	// says where mg stands. Failed is why Write failed; nil if it did not, or was not
+	// called.
 	Summarize(p Pass, mg T, seen F, failed error) Summary
 	// Unknown says where an object stands that could not be looked at. Was is its
 	// condition Ready before the pass.
@@ -123,9 +129,15 @@ func (e *external[T, F]) observeDeletion(ctx context.Context, mg T) (managed.Ext
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, err
 }
 
-// Create makes what is wanted.
+// Create makes what is wanted. The runtime then says Creating of what may be Ready
+// already, until it is looked at again.
 func (e *external[T, F]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
-	return managed.ExternalCreation{}, e.act(ctx, mg)
+	err := e.act(ctx, mg)
+	if err == nil {
+		e.Waker.WakeAfter(client.ObjectKeyFromObject(mg), createdDelay)
+	}
+
+	return managed.ExternalCreation{}, err
 }
 
 // Update brings what is there to what is wanted.

@@ -28,11 +28,11 @@ type orphaning struct {
 // behind in the vCluster; what goes with the vCluster is not waited for.
 func mayOrphan(mg resource.Managed, t Target, err error, now time.Time) orphaning {
 	switch {
-	case errors.Is(err, ErrNoTenant) && boundTo(mg) == "":
+	case errors.Is(err, errNoTenant) && boundTo(mg) == "":
 		return orphaning{allowed: true} // It was never inside one.
-	case errors.Is(err, ErrNoTenant):
+	case errors.Is(err, errNoTenant):
 		return orphaning{allowed: true, because: err.Error()}
-	case errors.Is(err, ErrNoKubeconfig) && t.Tenant.Status.KubeconfigSecret == "":
+	case errors.Is(err, errNoKubeconfig) && t.Tenant.Status.KubeconfigSecret == "":
 		return orphaning{allowed: true} // Nobody could be inside yet.
 	case t.Tenant == nil || !meta.WasDeleted(t.Tenant):
 		return orphaning{}

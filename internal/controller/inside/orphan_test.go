@@ -34,11 +34,11 @@ func TestMayOrphan(t *testing.T) {
 		now    time.Time
 		want   orphaning
 	}{
-		"NoTenant":     {"its Tenant is gone", nil, Target{}, ErrNoTenant, at(0), orphaning{allowed: true, because: ErrNoTenant.Error()}},
-		"NeverInside":  {"its Tenant never was", neverInside, Target{}, ErrNoTenant, at(0), orphaning{allowed: true}},
-		"NeverOpen":    {"its Tenant never had a kubeconfig", nil, Target{Tenant: never}, ErrNoKubeconfig, at(0), orphaning{allowed: true}},
-		"Lost":         {"a kubeconfig that was there comes back", nil, alive, ErrNoKubeconfig, at(999), orphaning{}},
-		"Unreachable":  {"nothing is left behind in a vCluster that lives", nil, alive, ErrUnreachable, at(999), orphaning{}},
+		"NoTenant":     {"its Tenant is gone", nil, Target{}, errNoTenant, at(0), orphaning{allowed: true, because: errNoTenant.Error()}},
+		"NeverInside":  {"its Tenant never was", neverInside, Target{}, errNoTenant, at(0), orphaning{allowed: true}},
+		"NeverOpen":    {"its Tenant never had a kubeconfig", nil, Target{Tenant: never}, errNoKubeconfig, at(0), orphaning{allowed: true}},
+		"Lost":         {"a kubeconfig that was there comes back", nil, alive, errNoKubeconfig, at(999), orphaning{}},
+		"Unreachable":  {"nothing is left behind in a vCluster that lives", nil, alive, errUnreachable, at(999), orphaning{}},
 		"Failing":      {"whatever the error", nil, alive, insidetest.ErrInjected, at(999), orphaning{}},
 		"Unreadable":   {"a Tenant that cannot be read may be alive", nil, Target{}, insidetest.ErrInjected, at(999), orphaning{}},
 		"Trying":       {"it tries as long as it has time", nil, going, insidetest.ErrInjected, at(101), orphaning{again: at(115)}},

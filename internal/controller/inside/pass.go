@@ -91,7 +91,7 @@ func (p Pass) Owner(mg resource.Managed) (Owner, error) {
 // another writer looks again soon; that is no error.
 func (p Pass) Write(ctx context.Context, mg resource.Managed, found []Found) error {
 	err := write(ctx, p.API.Live, found)
-	if IsRace(err) {
+	if isRace(err) {
 		p.Waker.WakeAfter(client.ObjectKeyFromObject(mg), raceDelay)
 		return nil
 	}

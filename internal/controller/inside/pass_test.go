@@ -77,8 +77,8 @@ func TestBegin(t *testing.T) {
 		t.Errorf("the calls of a pass end at %s and at %s", end, again)
 	}
 
-	if p := newStage(t).begin(t.Context(), insidetest.Agent("a")); !errors.Is(p.unavailable, ErrNoTenant) {
-		t.Errorf("want %v, got %v", ErrNoTenant, p.unavailable)
+	if p := newStage(t).begin(t.Context(), insidetest.Agent("a")); !errors.Is(p.unavailable, errNoTenant) {
+		t.Errorf("want %v, got %v", errNoTenant, p.unavailable)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestIsGone(t *testing.T) {
 		"Left":       {reason: "the last that is to go is named", kube: []client.Object{insidetest.Tenant()}, left: left, waits: `waiting for Namespace "n" inside the vCluster`},
 		"Going":      {reason: "what was asked to go is soon gone", kube: []client.Object{insidetest.Tenant()}, left: left, fresh: true, waits: `waiting for Namespace "n"`, again: "after 1s kubeopera-system/a"},
 		"Unseen":     {reason: "what cannot be seen may be there", kube: []client.Object{insidetest.Tenant()}, unseen: insidetest.ErrInjected, waits: "injected failure"},
-		"NoTenant":   {reason: "a vCluster that is gone took all with it", unseen: ErrNoTenant, gone: true, event: "there is no such Tenant; not removed: Namespace n"},
+		"NoTenant":   {reason: "a vCluster that is gone took all with it", unseen: errNoTenant, gone: true, event: "there is no such Tenant; not removed: Namespace n"},
 		"Trying":     {reason: "a Tenant that goes is given a little time", kube: []client.Object{going(10 * time.Second)}, left: left, waits: `waiting for Namespace "n"`, again: "after 5s kubeopera-system/a"},
 		"OverUnseen": {reason: "and no more", kube: []client.Object{going(15 * time.Second)}, unseen: insidetest.ErrInjected, gone: true, event: "not all was removed within 15s: injected failure; not removed: Namespace n"},
 		"OverLeft":   {reason: "whatever is left", kube: []client.Object{going(15 * time.Second)}, left: left, gone: true, event: `waiting for Namespace "n" inside the vCluster; not removed: ResourceQuota q in n, Namespace n`},

@@ -58,7 +58,7 @@ func Unknown(was xpv2.Condition, ready string, err error) Summary {
 		c.Reason = v1alpha1.ReasonConflict
 
 		return saying(c, err.Error())
-	case errors.Is(err, ErrNoTenant), errors.Is(err, ErrTenantDeleting):
+	case errors.Is(err, errNoTenant), errors.Is(err, errTenantDeleting):
 		return Unavailable(err.Error())
 	case was.Status == corev1.ConditionTrue:
 		return Summary{Message: ready + " when it was last seen, and cannot be looked at now: " + err.Error()}

@@ -31,11 +31,11 @@ func TestUnknown(t *testing.T) {
 		says   string
 	}{
 		"WasReady":      {"not to know is no change", ready, insidetest.ErrInjected, "", "all well when it was last seen, and cannot be looked at now: injected failure"},
-		"WasReadyWaits": {"whatever the reason", ready, ErrUnreachable, "", "cannot be looked at now"},
-		"NoTenant":      {"unless it cannot be ready", ready, ErrNoTenant, xpv2.ReasonUnavailable, ErrNoTenant.Error()},
-		"Going":         {"since all goes", ready, ErrTenantDeleting, xpv2.ReasonUnavailable, ErrTenantDeleting.Error()},
+		"WasReadyWaits": {"whatever the reason", ready, errUnreachable, "", "cannot be looked at now"},
+		"NoTenant":      {"unless it cannot be ready", ready, errNoTenant, xpv2.ReasonUnavailable, errNoTenant.Error()},
+		"Going":         {"since all goes", ready, errTenantDeleting, xpv2.ReasonUnavailable, errTenantDeleting.Error()},
 		"Conflict":      {"since it is someone else's", ready, ErrConflict, v1alpha1.ReasonConflict, ErrConflict.Error()},
-		"Waiting":       {"what was not Ready waits", creating, ErrNoKubeconfig, xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet"},
+		"Waiting":       {"what was not Ready waits", creating, errNoKubeconfig, xpv2.ReasonCreating, "waiting for the Tenant: there is no kubeconfig yet"},
 		"Failing":       {"or has failed", creating, insidetest.ErrInjected, xpv2.ReasonUnavailable, "injected failure"},
 	}
 	for name, tc := range cases {

@@ -25,21 +25,21 @@ import (
 // Why a vCluster is not available. Each passes by itself, or by what is done to
 // the Tenant: none is a failure of who waits.
 var (
-	// ErrNoTenant says that the Tenant does not exist, or is another than the one
+	// errNoTenant says that the Tenant does not exist, or is another than the one
 	// that the object was inside of.
-	ErrNoTenant = errors.New("there is no such Tenant")
-	// ErrTenantDeleting says that the Tenant is being deleted.
-	ErrTenantDeleting = errors.New("the Tenant is being deleted")
-	// ErrNoKubeconfig says that the Tenant has published no usable kubeconfig.
-	ErrNoKubeconfig = errors.New("there is no kubeconfig yet")
-	// ErrUnreachable says that the Tenant found that its API does not answer.
-	ErrUnreachable = errors.New("the tenant's API cannot be reached")
+	errNoTenant = errors.New("there is no such Tenant")
+	// errTenantDeleting says that the Tenant is being deleted.
+	errTenantDeleting = errors.New("the Tenant is being deleted")
+	// errNoKubeconfig says that the Tenant has published no usable kubeconfig.
+	errNoKubeconfig = errors.New("there is no kubeconfig yet")
+	// errUnreachable says that the Tenant found that its API does not answer.
+	errUnreachable = errors.New("the tenant's API cannot be reached")
 )
 
 // isWaiting says that err is one of those reasons.
 func isWaiting(err error) bool {
-	return errors.Is(err, ErrNoTenant) || errors.Is(err, ErrTenantDeleting) ||
-		errors.Is(err, ErrNoKubeconfig) || errors.Is(err, ErrUnreachable)
+	return errors.Is(err, errNoTenant) || errors.Is(err, errTenantDeleting) ||
+		errors.Is(err, errNoKubeconfig) || errors.Is(err, errUnreachable)
 }
 
 // Target is the vCluster that an object is inside of.
@@ -58,17 +58,17 @@ func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, er
 
 	t := &v1alpha1.Tenant{}
 	if err := c.Kube.Get(ctx, ref, t); kerrors.IsNotFound(err) {
-		return Target{}, fmt.Errorf("%w: Tenant %q in namespace %q; create it, or delete this %s", ErrNoTenant, ref.Name, ref.Namespace, KindOf(mg))
+		return Target{}, fmt.Errorf("%w: Tenant %q in namespace %q; create it, or delete this %s", errNoTenant, ref.Name, ref.Namespace, KindOf(mg))
 	} else if err != nil {
 		return Target{}, fmt.Errorf("cannot read Tenant %q: %w", ref.Name, err)
 	}
 
 	if meta.WasDeleted(mg) {
 		if was := boundTo(mg); was != "" && was != t.GetUID() {
-			return Target{}, fmt.Errorf("%w: Tenant %q is another than it was", ErrNoTenant, ref.Name)
+			return Target{}, fmt.Errorf("%w: Tenant %q is another than it was", errNoTenant, ref.Name)
 		}
 	} else if meta.WasDeleted(t) {
-		return Target{Tenant: t}, fmt.Errorf("%w: Tenant %q", ErrTenantDeleting, ref.Name)
+		return Target{Tenant: t}, fmt.Errorf("%w: Tenant %q", errTenantDeleting, ref.Name)
 	}
 
 	k, err := c.kubeconfig(ctx, t)
@@ -77,7 +77,7 @@ func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, er
 	}
 
 	if !meta.WasDeleted(t) && t.GetCondition(v1alpha1.TypeAPIReachable).Status == corev1.ConditionFalse {
-		return Target{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", ErrUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
+		return Target{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", errUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
 	}
 
 	api, err := c.Open(t.GetUID(), k)
@@ -94,18 +94,18 @@ func (c Controller) kubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vclust
 
 	s := &corev1.Secret{}
 	if err := c.Kube.Get(ctx, key, s); kerrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%w: Tenant %q has not published Secret %q", ErrNoKubeconfig, t.GetName(), key.Name)
+		return nil, fmt.Errorf("%w: Tenant %q has not published Secret %q", errNoKubeconfig, t.GetName(), key.Name)
 	} else if err != nil {
 		return nil, fmt.Errorf("cannot read Secret %q: %w", key.Name, err)
 	}
 
 	if !metav1.IsControlledBy(s, t) {
-		return nil, fmt.Errorf("%w: Secret %q does not belong to Tenant %q", ErrNoKubeconfig, key.Name, t.GetName())
+		return nil, fmt.Errorf("%w: Secret %q does not belong to Tenant %q", errNoKubeconfig, key.Name, t.GetName())
 	}
 
 	k, err := vcluster.ParseKubeconfig(s.Data[xpv2.CredentialsSecretKubeconfigKey])
 	if err != nil {
-		return nil, fmt.Errorf("%w: Secret %q of Tenant %q: %w", ErrNoKubeconfig, key.Name, t.GetName(), err)
+		return nil, fmt.Errorf("%w: Secret %q of Tenant %q: %w", errNoKubeconfig, key.Name, t.GetName(), err)
 	}
 
 	return k, nil

@@ -38,9 +38,9 @@ func write(ctx context.Context, c client.Client, found []Found) error {
 	return nil
 }
 
-// IsRace says that something changed between the look and the write: to look
+// isRace says that something changed between the look and the write: to look
 // again is all that is needed.
-func IsRace(err error) bool { return kerrors.IsConflict(err) || kerrors.IsAlreadyExists(err) }
+func isRace(err error) bool { return kerrors.IsConflict(err) || kerrors.IsAlreadyExists(err) }
 
 func writeOne(ctx context.Context, c client.Client, f Found) error {
 	want := f.Want.DeepCopy()

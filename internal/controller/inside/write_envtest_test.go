@@ -239,7 +239,7 @@ func (r realWrites) losesRaces() {
 	found := r.pass()
 	ns := []Found{{Want: r.want[0], Live: found[0].Live.DeepCopy()}}
 
-	if err := write(r.t.Context(), r.c, []Found{{Want: r.want[0]}}); !IsRace(err) {
+	if err := write(r.t.Context(), r.c, []Found{{Want: r.want[0]}}); !isRace(err) {
 		r.t.Errorf("someone else made it meanwhile: %v", err)
 	}
 
@@ -247,7 +247,7 @@ func (r realWrites) losesRaces() {
 	changed.SetLabels(map[string]string{LabelOwnerUID: "uid-b"})
 	r.must(r.c.Update(r.t.Context(), changed))
 
-	if err := write(r.t.Context(), r.c, ns); !IsRace(err) {
+	if err := write(r.t.Context(), r.c, ns); !isRace(err) {
 		r.t.Errorf("someone else took it meanwhile: %v", err)
 	}
 }

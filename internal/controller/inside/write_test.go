@@ -132,7 +132,7 @@ func TestWriteRaces(t *testing.T) {
 
 	there := mustWrite(t, v, want)
 
-	if err := write(t.Context(), v, absent); !IsRace(err) {
+	if err := write(t.Context(), v, absent); !isRace(err) {
 		t.Errorf("someone else made it meanwhile: %v", err)
 	}
 
@@ -144,7 +144,7 @@ func TestWriteRaces(t *testing.T) {
 	}
 
 	there[0].Same = false
-	if err := write(t.Context(), v, there); !IsRace(err) {
+	if err := write(t.Context(), v, there); !isRace(err) {
 		t.Errorf("someone else took it meanwhile: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	shared "github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
 // accept writes into the Tenant that its report was accepted.
@@ -49,18 +50,12 @@ func (r *reconciler) fail(ctx context.Context, s *cloudSpace, tenants []v1alpha1
 // setReported sets the condition Reported, and says whether that changes anything.
 func (r *reconciler) setReported(t *v1alpha1.Tenant, c xpv2.Condition) bool {
 	was := t.GetCondition(v1alpha1.TypeReported)
-	if was.Status == c.Status && was.Reason == c.Reason && was.Message == c.Message {
+	if was.Status == c.Status && was.Reason == c.Reason && was.Message == shared.Message(c.Message) {
 		return false
 	}
 
 	c.Type = v1alpha1.TypeReported
-	c.LastTransitionTime = metav1.NewTime(r.clock.Now())
-
-	if was.Status == c.Status {
-		c.LastTransitionTime = was.LastTransitionTime
-	}
-
-	t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))
+	shared.SetCondition(t, was, c, metav1.NewTime(r.clock.Now()))
 
 	return true
 }

@@ -212,7 +212,7 @@ func (e *external) createChild(ctx context.Context, t *v1alpha1.Tenant, o, have 
 	}
 
 	return fmt.Errorf("%w: %s %q exists and does not belong to this Tenant; delete it, or let its tenantRef name this Tenant",
-		errConflict, kind(o), o.GetName())
+		errConflict, inside.KindOf(o), o.GetName())
 }
 
 func wrapped(err error, what string, o client.Object) error {
@@ -220,15 +220,7 @@ func wrapped(err error, what string, o client.Object) error {
 		return nil
 	}
 
-	return fmt.Errorf("%s %s %q: %w", what, kind(o), o.GetName(), err)
-}
-
-func kind(o client.Object) string {
-	if _, ok := o.(*v1alpha1.AdvisorAgent); ok {
-		return v1alpha1.AdvisorAgentGroupVersionKind.Kind
-	}
-
-	return v1alpha1.TenantQuotaGroupVersionKind.Kind
+	return fmt.Errorf("%s %s %q: %w", what, inside.KindOf(o), o.GetName(), err)
 }
 
 func (f *facts) quotaStage() xpv2.Condition {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,14 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
-
-// insideBudget is how long, from the request for deletion on, what is inside the
-// vCluster is waited for.
-const insideBudget = 20 * time.Second
 
 // insideRemains are what is left inside the vCluster of a Tenant that is being
 // deleted. All of it goes with the vCluster too: it is removed before, as long as
@@ -47,7 +43,12 @@ func (r insideRemains) none() bool { return len(r.children) == 0 && !r.flux && r
 func (r insideRemains) words() []string {
 	var out []string
 	for _, o := range r.children {
-		out = append(out, named(kind(o), o))
+		words := named(inside.KindOf(o), o)
+		if why := waitingFor(o); why != "" {
+			words = fmt.Sprintf("%s %s, which is %s", inside.KindOf(o), o.GetName(), why)
+		}
+
+		out = append(out, words)
 	}
 
 	if r.flux {
@@ -59,6 +60,22 @@ func (r insideRemains) words() []string {
 	}
 
 	return out
+}
+
+// waitingFor is what a child that is being deleted says that it waits for itself.
+func waitingFor(o client.Object) string {
+	if o.GetDeletionTimestamp() == nil {
+		return ""
+	}
+
+	switch o := o.(type) {
+	case *v1alpha1.AdvisorAgent:
+		return o.Status.Message
+	case *v1alpha1.TenantQuota:
+		return o.Status.Message
+	default:
+		return ""
+	}
 }
 
 func (r insideRemains) describe() string { return "waiting for " + strings.Join(r.words(), "; ") }
@@ -74,7 +91,7 @@ func (e *external) readInsideRemains(ctx context.Context, t *v1alpha1.Tenant, ho
 	for _, o := range []client.Object{&v1alpha1.AdvisorAgent{}, &v1alpha1.TenantQuota{}} {
 		err := e.kubeLive.Get(ctx, client.ObjectKeyFromObject(t), o)
 		if client.IgnoreNotFound(err) != nil {
-			return r, fmt.Errorf("cannot read %s %q: %w", kind(o), t.GetName(), err)
+			return r, fmt.Errorf("cannot read %s %q: %w", inside.KindOf(o), t.GetName(), err)
 		}
 
 		if err == nil && metav1.IsControlledBy(o, t) {
@@ -90,7 +107,7 @@ func (e *external) readInsideRemains(ctx context.Context, t *v1alpha1.Tenant, ho
 		return r, nil
 	}
 
-	rest := insideBudget - e.clock.Since(t.GetDeletionTimestamp().Time)
+	rest := inside.TenantBudget - e.clock.Since(t.GetDeletionTimestamp().Time)
 	r.skip = rest <= 0
 
 	if !r.skip {
@@ -103,7 +120,7 @@ func (e *external) readInsideRemains(ctx context.Context, t *v1alpha1.Tenant, ho
 // findFlux looks for our release of it inside the vCluster. A vCluster that never
 // had a kubeconfig has none.
 func (e *external) findFlux(ctx context.Context, t *v1alpha1.Tenant) (bool, *wayIn, error) {
-	ctx, cancel := context.WithTimeout(ctx, insideTimeout)
+	ctx, cancel := context.WithTimeout(ctx, inside.PassTimeout)
 	defer cancel()
 
 	s, err := e.publishedSecret(ctx, t)
@@ -151,7 +168,7 @@ func (e *external) removeInside(ctx context.Context, r insideRemains) error {
 		return nil
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, insideTimeout)
+	ctx, cancel := context.WithTimeout(ctx, inside.PassTimeout)
 	defer cancel()
 
 	if err := r.in.flux.Uninstall(ctx, flux.ReleaseName); err != nil {
@@ -168,5 +185,5 @@ func (e *external) tellSkipped(t *v1alpha1.Tenant, r insideRemains) {
 	}
 
 	e.record.Event(t, event.Warning(reasonSkipped, fmt.Errorf("not removed within %s, and left to go with the vCluster: %s",
-		insideBudget, strings.Join(r.words(), "; "))))
+		inside.TenantBudget, strings.Join(r.words(), "; "))))
 }

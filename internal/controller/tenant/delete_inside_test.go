@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -125,11 +126,11 @@ func TestDeletionSkipsTheInside(t *testing.T) {
 			w, tn := going(t)
 			tc.prepare(w)
 
-			for _, at := range []time.Duration{0, time.Second, insideBudget - time.Nanosecond} {
+			for _, at := range []time.Duration{0, time.Second, inside.TenantBudget - time.Nanosecond} {
 				w.clock.SetTime(epoch.Add(at))
 				w.mustPass(tn)
 
-				if got := w.woken[len(w.woken)-1]; got != insideBudget-at {
+				if got := w.woken[len(w.woken)-1]; got != inside.TenantBudget-at {
 					t.Errorf("%s: at %s: looked at again after %s", tc.reason, at, got)
 				}
 
@@ -138,7 +139,7 @@ func TestDeletionSkipsTheInside(t *testing.T) {
 				}
 			}
 
-			w.clock.SetTime(epoch.Add(insideBudget))
+			w.clock.SetTime(epoch.Add(inside.TenantBudget))
 			w.helm.uninstallErr = errInjected
 
 			for range 3 {

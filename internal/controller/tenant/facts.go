@@ -90,7 +90,9 @@ func (e *external) gatherInstalled(ctx context.Context, t *v1alpha1.Tenant, f *f
 		return err
 	}
 
-	return e.gatherFlux(ctx, f)
+	e.gatherFlux(ctx, f)
+
+	return nil
 }
 
 // gatherRelease finds out what Helm has installed and what works of it.

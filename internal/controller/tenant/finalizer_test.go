@@ -106,6 +106,7 @@ func TestAddFinalizer(t *testing.T) {
 
 	heard := tn.DeepCopy()
 	accept(heard)
+	heard.Status.Message = "stored"
 
 	w := newWorld(t, heard)
 	seen := read[*v1alpha1.Tenant](w, w.kube, tenantNamespace, "alice-default")

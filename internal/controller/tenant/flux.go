@@ -11,12 +11,15 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
@@ -32,15 +35,26 @@ type fluxFacts struct {
 	// seen says that the vCluster was looked into; unseen says why it could not be.
 	seen   bool
 	unseen error
+	// ranBefore says that it was ready when it was seen last.
+	ranBefore bool
 
 	release *helm.Release
 	state   releaseState
 	reason  string
 	// takenOver says in words that the tenant manages Flux itself; empty when not.
 	takenOver string
+	// scaledDown are Deployments that someone scaled to 0: their share of the quota
+	// would be the customer's.
+	scaledDown []scaledDown
 	// healthy says that all of it works, health in words what does not.
 	healthy bool
 	health  string
+}
+
+// scaledDown is a Deployment of Flux without replicas, and how many it should have.
+type scaledDown struct {
+	deployment *appsv1.Deployment
+	replicas   int32
 }
 
 // wantFlux says what of Flux is wanted.
@@ -66,23 +80,21 @@ func wantFlux(t *v1alpha1.Tenant, d defaults) fluxFacts {
 	return f
 }
 
-// gatherFlux looks at Flux if it is wanted and there is a way in. That it cannot
-// be seen is an error for a Tenant that is Ready: not to know is no change.
-func (e *external) gatherFlux(ctx context.Context, f *facts) error {
+// gatherFlux looks at Flux if it is wanted and there is a way in. That it cannot be
+// seen, which the tenant's admin can bring about, holds nothing else back.
+func (e *external) gatherFlux(ctx context.Context, f *facts) {
 	if !f.flux.wanted || f.access.kubeconfig == nil {
-		return nil
+		return
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, insideTimeout)
+	ctx, cancel := context.WithTimeout(ctx, inside.PassTimeout)
 	defer cancel()
 
 	if err := e.readFlux(ctx, f.access.in, &f.flux); err != nil {
-		f.flux.unseen = fmt.Errorf("%w: %w", errUnknown, tenantapi.Steady(err))
-		if e.wasReady() {
-			return f.flux.unseen
-		}
+		f.flux.unseen = fmt.Errorf("Flux cannot be looked at now: %w: %w", errUnknown, tenantapi.Steady(err))
+		f.flux.ranBefore = e.before.GetCondition(v1alpha1.TypeFluxReady).Status == corev1.ConditionTrue
 
-		return nil
+		return
 	}
 
 	if f.flux.healthy || f.flux.takenOver != "" {
@@ -90,8 +102,6 @@ func (e *external) gatherFlux(ctx context.Context, f *facts) error {
 	} else if f.flux.state == releaseInSync {
 		f.access.in.follow()
 	}
-
-	return nil
 }
 
 // readFlux looks at Flux inside the vCluster.
@@ -125,7 +135,11 @@ func (e *external) readFlux(ctx context.Context, in *wayIn, f *fluxFacts) error 
 
 // settled says that there is nothing to do but to wait.
 func (f *fluxFacts) settled() bool {
-	return !f.wanted || (!f.seen && f.unseen == nil) || f.takenOver != "" || f.state == releaseInSync || f.state == releaseLocked
+	if !f.wanted || (!f.seen && f.unseen == nil) || f.takenOver != "" || f.state == releaseLocked {
+		return true
+	}
+
+	return f.state == releaseInSync && len(f.scaledDown) == 0
 }
 
 func (f *fluxFacts) stage() xpv2.Condition {
@@ -134,6 +148,8 @@ func (f *fluxFacts) stage() xpv2.Condition {
 	switch {
 	case !f.wanted:
 		return skipped(ct, "flux.enabled is false")
+	case f.unseen != nil && f.ranBefore:
+		return pendingChange(ct, f.unseen.Error())
 	case f.unseen != nil:
 		return notDone(ct, v1alpha1.ReasonProgressing, f.unseen.Error())
 	case !f.seen:
@@ -163,8 +179,18 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 		return f.invalid
 	}
 
+	if f.state == releaseInSync {
+		return e.scaleFluxUp(ctx, t, in, f)
+	}
+
 	c, err := e.fluxChart(ctx, f.desired.chartVersion)
 	if err != nil {
+		return err
+	}
+
+	// What cannot be counted is refused: its pods would come before their allowance,
+	// or could not be read again.
+	if _, err := e.fluxNeeds(ctx, f.desired); err != nil {
 		return err
 	}
 
@@ -193,6 +219,24 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 
 	if f.state == releaseDrifted {
 		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
+	}
+
+	return nil
+}
+
+// scaleFluxUp gives Deployments the replicas back that their release says.
+func (e *external) scaleFluxUp(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, f *fluxFacts) error {
+	in.follow()
+
+	for _, s := range f.scaledDown {
+		d, before := s.deployment, s.deployment.DeepCopy()
+		d.Spec.Replicas = &s.replicas
+
+		if err := in.live.Patch(ctx, d, client.MergeFrom(before)); err != nil {
+			return fmt.Errorf("cannot scale Deployment %q of Flux inside the vCluster up: %w", d.GetName(), err)
+		}
+
+		e.record.Event(t, event.Normal(reasonRepaired, fmt.Sprintf("someone scaled Deployment %q of Flux to 0", d.GetName())))
 	}
 
 	return nil

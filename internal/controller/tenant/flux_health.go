@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -40,7 +41,9 @@ func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (mis
 
 	want, err := flux.Expected(f.release)
 	if err != nil {
-		return "", fmt.Errorf("cannot read what Flux consists of: %w", err)
+		// What the release holds is no Flux. The next revision may be one.
+		f.health = "cannot read what it consists of: " + err.Error()
+		return "", nil
 	}
 
 	crds, err := readCRDs(ctx, in.live)
@@ -64,7 +67,28 @@ func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (mis
 		Trouble:     troubles,
 	})
 
+	f.scaledDown = findScaledDown(want, have.Items)
+
 	return missingOf(want, have.Items, crds), nil
+}
+
+// findScaledDown finds the Deployments of Flux that should run and have no replicas.
+func findScaledDown(want flux.Parts, have []appsv1.Deployment) []scaledDown {
+	wanted := map[string]int32{}
+	for _, d := range want.Deployments {
+		wanted[d.String()] = d.Replicas
+	}
+
+	var out []scaledDown
+
+	for i := range have {
+		d := &have[i]
+		if n := wanted[d.GetNamespace()+"/"+d.GetName()]; n > 0 && ptr.Deref(d.Spec.Replicas, 1) == 0 {
+			out = append(out, scaledDown{deployment: d, replicas: n})
+		}
+	}
+
+	return out
 }
 
 // readCRDs are the names of the CRDs that Helm has made.

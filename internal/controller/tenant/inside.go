@@ -5,7 +5,6 @@ package tenant
 
 import (
 	"context"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,10 +14,6 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
-
-// insideTimeout bounds one look into a vCluster, so that one whose API hangs
-// stops nobody else.
-const insideTimeout = 10 * time.Second
 
 // wayIn is the way into one vCluster.
 type wayIn struct {

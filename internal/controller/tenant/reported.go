@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
 )
 
@@ -59,7 +60,7 @@ func (e *external) restoreReport(t *v1alpha1.Tenant) {
 
 // reportOf is what is to be told of a Tenant that stands there.
 func reportOf(t *v1alpha1.Tenant, s summary) *v1alpha1.ReportStatus {
-	return &v1alpha1.ReportStatus{Status: reportState(s.phase), Message: truncate(s.message), Generation: t.GetGeneration()}
+	return &v1alpha1.ReportStatus{Status: reportState(s.phase), Message: reconciler.Message(s.message), Generation: t.GetGeneration()}
 }
 
 func reportState(p v1alpha1.TenantPhase) v1alpha1.ReportState {

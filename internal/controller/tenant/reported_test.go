@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
 )
 
@@ -201,8 +202,8 @@ func TestOnePassIsOneReport(t *testing.T) {
 func TestReportsAreCut(t *testing.T) {
 	t.Parallel()
 
-	r := reportOf(alice().Obj(), summary{phase: v1alpha1.PhaseFailed, message: strings.Repeat("x", maxMessage+1)})
-	if len(r.Message) != maxMessage {
+	r := reportOf(alice().Obj(), summary{phase: v1alpha1.PhaseFailed, message: strings.Repeat("x", reconciler.MaxMessageLength+1)})
+	if len(r.Message) != reconciler.MaxMessageLength {
 		t.Errorf("the message has %d bytes", len(r.Message))
 	}
 }

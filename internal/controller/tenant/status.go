@@ -4,18 +4,14 @@
 package tenant
 
 import (
-	"strings"
-
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
-
-// maxMessage is the most that the API takes as a message, in bytes.
-const maxMessage = 4096
 
 func done(t xpv2.ConditionType) xpv2.Condition {
 	return xpv2.Condition{Type: t, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonDone}
@@ -41,22 +37,17 @@ func (e *external) settle(t *v1alpha1.Tenant, s summary, stages ...xpv2.Conditio
 	for _, c := range append(stages, s.ready) {
 		e.noteCompletion(c, now.Time)
 
-		c.LastTransitionTime = now
-		if at, ok := e.completed[c.Type]; ok {
-			c.LastTransitionTime = metav1.NewTime(at)
+		at := now
+		if first, ok := e.completed[c.Type]; ok {
+			at = metav1.NewTime(first)
 		}
 
-		if was := e.before.GetCondition(c.Type); was.Status == c.Status {
-			c.LastTransitionTime = was.LastTransitionTime
-		}
-
-		c.Message = truncate(c.Message)
-		t.SetConditions(c.WithObservedGeneration(t.GetGeneration()))
+		reconciler.SetCondition(t, e.before.GetCondition(c.Type), c, at)
 	}
 
 	t.Status.SetObservedGeneration(t.GetGeneration())
 	t.Status.Phase = s.phase
-	t.Status.Message = truncate(s.message)
+	t.Status.Message = reconciler.Message(s.message)
 	t.Status.VClusterName = e.names.release
 	t.Status.Namespace = e.names.namespace
 
@@ -93,16 +84,4 @@ func timeless(s v1alpha1.TenantStatus) v1alpha1.TenantStatus {
 	}
 
 	return out
-}
-
-// truncate makes s a message that the API takes and stores unchanged.
-func truncate(s string) string {
-	const ellipsis = "..."
-
-	s = strings.ToValidUTF8(s, "")
-	if len(s) <= maxMessage {
-		return s
-	}
-
-	return strings.ToValidUTF8(s[:maxMessage-len(ellipsis)], "") + ellipsis
 }

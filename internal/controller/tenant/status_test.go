@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
 // TestSettleTellsTheTimeOfTheLastChange holds that lastSyncedAt moves only when
@@ -225,26 +226,26 @@ func TestTruncate(t *testing.T) {
 		want   string
 	}{
 		"Short": {"a short message stays", "hello", "hello"},
-		"Exact": {"the limit itself is allowed", strings.Repeat("a", maxMessage), strings.Repeat("a", maxMessage)},
+		"Exact": {"the limit itself is allowed", strings.Repeat("a", reconciler.MaxMessageLength), strings.Repeat("a", reconciler.MaxMessageLength)},
 		"OneOver": {
 			"one byte too many is cut, with dots",
-			strings.Repeat("a", maxMessage+1), strings.Repeat("a", maxMessage-3) + "...",
+			strings.Repeat("a", reconciler.MaxMessageLength+1), strings.Repeat("a", reconciler.MaxMessageLength-3) + "...",
 		},
 		"Rune": {
 			"no rune is cut in half: what cannot be decoded is stored as something else, and then counts as changed for ever",
-			strings.Repeat("a", maxMessage-4) + "ééé", strings.Repeat("a", maxMessage-4) + "...",
+			strings.Repeat("a", reconciler.MaxMessageLength-4) + "ééé", strings.Repeat("a", reconciler.MaxMessageLength-4) + "...",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got := truncate(tc.in)
+			got := reconciler.Message(tc.in)
 			if got != tc.want {
 				t.Errorf("%s: got %d bytes that end in %q", tc.reason, len(got), got[max(0, len(got)-8):])
 			}
 
-			if !utf8.ValidString(got) || len(got) > maxMessage {
+			if !utf8.ValidString(got) || len(got) > reconciler.MaxMessageLength {
 				t.Errorf("%s: %d bytes, valid UTF-8: %t", tc.reason, len(got), utf8.ValidString(got))
 			}
 		})
@@ -261,8 +262,8 @@ func TestSettleCutsEveryMessage(t *testing.T) {
 	for _, m := range []string{
 		tn.Status.Message, tn.GetCondition(xpv2.TypeReady).Message, tn.GetCondition(v1alpha1.TypeReleaseDeployed).Message,
 	} {
-		if len(m) != maxMessage {
-			t.Errorf("message has %d bytes, want %d", len(m), maxMessage)
+		if len(m) != reconciler.MaxMessageLength {
+			t.Errorf("message has %d bytes, want %d", len(m), reconciler.MaxMessageLength)
 		}
 	}
 }
