@@ -93,6 +93,10 @@ func containerNeed(c corev1.Container, name corev1.ResourceName) (need, error) {
 			c.Name, limit.String(), name, most.String(), name)
 	}
 
+	if request.Sign() < 0 {
+		return need{}, fmt.Errorf("container %q requests %s of %s: set resources.requests.%s to 0 or more", c.Name, request.String(), name, name)
+	}
+
 	if request.Cmp(limit) > 0 {
 		return need{}, fmt.Errorf("container %q requests %s of %s and is limited to %s, which the host cluster refuses: set resources.limits.%s, too",
 			c.Name, request.String(), name, limit.String(), name)

@@ -209,6 +209,7 @@ func TestAllowanceOfRefuses(t *testing.T) {
 		says   []string
 	}{
 		"Huge":          {"a limit that no node has", "ReplicaSet", template(`{name: a, resources: {limits: {memory: 9E}}}`), []string{`container "a"`, "9E of memory", "1Pi"}},
+		"LessThanNone":  {"a request of less than nothing", "ReplicaSet", template(`{name: a, resources: {requests: {cpu: -1}}}`), []string{`container "a"`, "-1 of cpu"}},
 		"TooMany":       {"more than are taken", "Deployment", "replicas: 101, " + template(full), []string{`Deployment "x"`, "spec.replicas", "101"}},
 		"Negative":      {"less than none", "StatefulSet", "replicas: -1, " + template(full), []string{`StatefulSet "x"`, "spec.replicas", "-1"}},
 		"NegativeSurge": {"a surge of less than none", "Deployment", "strategy: {rollingUpdate: {maxSurge: -1}}, " + template(full), []string{"surge", "-1"}},

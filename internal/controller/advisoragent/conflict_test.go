@@ -60,6 +60,37 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
+// TestHandOver holds that one which another takes over from leaves everything in
+// place, with what people put beside it.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, insidetest.Ready(insidetest.Agent("a"), insidetest.Agent("b"))...)
+	w.arrive()
+	w.Reconcile("b")
+	w.VCluster.Writes()
+	w.Remove("a")
+
+	if w.Reconcile("a") != nil {
+		t.Error("it waits although another takes over")
+	}
+
+	if got := w.VCluster.Writes(); len(got) > 0 {
+		t.Errorf("something was removed that is taken over: %v", got)
+	}
+
+	w.Reconcile("b")
+	w.bringUp()
+	w.Expect(w.Reconcile("b"), xpv2.ReasonAvailable, messageReady)
+	w.VCluster.Writes()
+	w.Remove("b")
+	w.Reconcile("b")
+
+	if got := w.VCluster.Writes(); len(got) != 6 {
+		t.Errorf("the last one removes all of it, got %v", got)
+	}
+}
+
 // fresh is an AdvisorAgent that can be created.
 func fresh(name string) *v1alpha1.AdvisorAgent {
 	a := insidetest.Agent(name)

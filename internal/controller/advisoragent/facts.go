@@ -68,6 +68,11 @@ func (h handler) Remains(ctx context.Context, p inside.Pass, a *v1alpha1.Advisor
 
 	p.API.Unfollow(advisor.Namespace)
 
+	// Who takes over has the same objects, and what people put beside them stays.
+	if ok, err := owner.HasSuccessor(ctx, p.Live, kind.List()); ok || err != nil {
+		return nil, err
+	}
+
 	want, err := desire(owner, a.Spec.AdvisorSettings)
 	if err != nil {
 		return nil, err

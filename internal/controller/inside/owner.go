@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,6 +148,28 @@ func (o Owner) Check(ctx context.Context, c client.Reader, l resource.ManagedLis
 	}
 
 	return nil
+}
+
+// HasSuccessor says whether another of the owner's kind refers to the same Tenant, and
+// neither of these is being deleted: what the owner leaves is taken over. The list is
+// of the owner's kind; c reads past the cache.
+func (o Owner) HasSuccessor(ctx context.Context, c client.Reader, l resource.ManagedList) (bool, error) {
+	if meta.WasDeleted(o.tenant) {
+		return false, nil
+	}
+
+	if err := c.List(ctx, l, client.InNamespace(o.of.GetNamespace())); err != nil {
+		return false, fmt.Errorf("cannot list who could take over: %w", err)
+	}
+
+	for _, mg := range l.GetItems() {
+		t, _ := TenantOf(mg)
+		if mg.GetUID() != o.of.GetUID() && t == client.ObjectKeyFromObject(o.tenant) && !meta.WasDeleted(mg) {
+			return true, nil
+		}
+	}
+
+	return false, nil
 }
 
 // isProvided says whether this provider has made the object, for whomever.

@@ -4,6 +4,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -288,6 +289,8 @@ func mirrored[T resource.Managed](ct xpv2.ConditionType, what string, of ...T) x
 			return notDone(ct, v1alpha1.ReasonProgressing, what+" has been asked for")
 		case ready.Status != corev1.ConditionTrue:
 			return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("%s is not ready: %s", what, ready.Message))
+		case o.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionFalse:
+			out = pendingChange(ct, fmt.Sprintf("%s: %s", what, cmp.Or(ready.Message, o.GetCondition(xpv2.TypeSynced).Message)))
 		}
 	}
 

@@ -233,6 +233,10 @@ func TestChildrenOfOthers(t *testing.T) {
 			change(w, w.kube, tenantNamespace, "a", func(a *v1alpha1.AdvisorAgent) { a.SetGeneration(3) })
 		}, v1alpha1.PhaseInstallingFlux, "the App Advisor has been asked for"},
 		{"and works again", say("a", xpv2.Available()), v1alpha1.PhaseReady, "vCluster and App Advisor ready"},
+		{"its last change was refused", func() {
+			say("a", xpv2.Available().WithMessage("App Advisor ready; a change failed: invalid"))()
+			say("a", xpv2.ReconcileError(errInjected))()
+		}, v1alpha1.PhaseReady, "a change waits: the App Advisor: App Advisor ready; a change failed: invalid"},
 	} {
 		s.happen()
 		w.journal.clear()
