@@ -25,10 +25,17 @@ type Allowance struct {
 	Pods int64
 }
 
+// initContainer is the chart's default for the container that brings Kubernetes.
+var initContainer = map[string]any{"resources": map[string]any{
+	"limits":   map[string]any{"cpu": "100m", "memory": "256Mi"},
+	"requests": map[string]any{"cpu": "40m", "memory": "64Mi"},
+}}
+
 // chartDefaults are the vCluster chart's defaults for what an allowance depends
 // on. Source: chart/values.yaml of github.com/loft-sh/vcluster v0.36.1; older
 // charts have the same or less.
 var chartDefaults = map[string]any{"controlPlane": map[string]any{
+	"distro": map[string]any{"k8s": initContainer, "k3s": initContainer},
 	"coredns": map[string]any{
 		"enabled": true,
 		"deployment": map[string]any{
@@ -66,9 +73,11 @@ type (
 		ControlPlane controlPlane `json:"controlPlane"`
 	}
 	controlPlane struct {
-		BackingStore backingStore `json:"backingStore"`
-		CoreDNS      coreDNS      `json:"coredns"`
-		StatefulSet  statefulSet  `json:"statefulSet"`
+		// Distro holds what the init container that brings Kubernetes may use.
+		Distro       map[string]deployment `json:"distro"`
+		BackingStore backingStore          `json:"backingStore"`
+		CoreDNS      coreDNS               `json:"coredns"`
+		StatefulSet  statefulSet           `json:"statefulSet"`
 	}
 	backingStore struct {
 		Database database `json:"database"`
@@ -157,11 +166,31 @@ func (a *Allowance) addControlPlane(c controlPlane) error {
 	claim := c.StatefulSet.Persistence.VolumeClaim.Enabled
 	hasVolume := claim == true || (claim != false && !elsewhere)
 
+	for _, d := range c.Distro {
+		c.StatefulSet.Resources = largerOf(c.StatefulSet.Resources, d.Resources)
+	}
+
 	if err := a.addSet("controlPlane.statefulSet", c.StatefulSet, hasVolume); err != nil || hasVolume {
 		return err
 	}
 
 	return a.add("controlPlane.statefulSet", 1, c.StatefulSet.Resources)
+}
+
+// largerOf is what a pod needs with two containers that never run at the same time.
+func largerOf(a, b corev1.ResourceRequirements) corev1.ResourceRequirements {
+	out := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
+
+	for _, name := range bounded {
+		var one, other need
+
+		one.request, one.limit = admitted(a, name)
+		other.request, other.limit = admitted(b, name)
+		one = one.atLeast(other)
+		out.Requests[name], out.Limits[name] = one.request, one.limit
+	}
+
+	return out
 }
 
 // addSet adds the pods of a set and their volumes.

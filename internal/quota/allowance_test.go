@@ -98,6 +98,11 @@ func TestAllowanceFor(t *testing.T) {
 			"a larger volume", `{"controlPlane": {"statefulSet": {"persistence": {"volumeClaim": {"size": "20Gi"}}}, "coredns": {"enabled": false}}}`,
 			allowanceWords{"200m/500m", "256Mi/4Gi", "20Gi", 1},
 		},
+		"InitContainer": {
+			"what brings Kubernetes into place counts where it needs more than what runs then",
+			`{"controlPlane": {"distro": {"k8s": {"resources": {"limits": {"cpu": 1}}}}, "statefulSet": {"resources": {"limits": {"cpu": "500m", "memory": "128Mi"}, "requests": {"cpu": "10m"}}}, "coredns": {"enabled": false}}}`,
+			allowanceWords{"40m/1", "256Mi/256Mi", "5Gi", 1},
+		},
 		"Numbers": {
 			"quantities may be numbers", `{"controlPlane": {"statefulSet": {"resources": {"limits": {"cpu": 3, "memory": "4Gi"}, "requests": {"cpu": 1}}}, "coredns": {"enabled": false}}}`,
 			allowanceWords{"1/3", "256Mi/4Gi", "5Gi", 1},

@@ -25,6 +25,9 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
+// errUnseenFlux says that Flux could not be looked at. It is never taken for absence.
+var errUnseenFlux = fmt.Errorf("what Flux does cannot be looked at now: %w", errUnknown)
+
 // fluxFacts are what one pass found out about Flux inside the vCluster.
 type fluxFacts struct {
 	wanted  bool
@@ -91,7 +94,7 @@ func (e *external) gatherFlux(ctx context.Context, f *facts) {
 	defer cancel()
 
 	if err := e.readFlux(ctx, f.access.in, &f.flux); err != nil {
-		f.flux.unseen = fmt.Errorf("Flux cannot be looked at now: %w: %w", errUnknown, tenantapi.Steady(err))
+		f.flux.unseen = fmt.Errorf("%w: %w", errUnseenFlux, tenantapi.Steady(err))
 		f.flux.ranBefore = e.before.GetCondition(v1alpha1.TypeFluxReady).Status == corev1.ConditionTrue
 
 		return
@@ -148,12 +151,8 @@ func (f *fluxFacts) stage() xpv2.Condition {
 	switch {
 	case !f.wanted:
 		return skipped(ct, "flux.enabled is false")
-	case f.unseen != nil && f.ranBefore:
-		return pendingChange(ct, f.unseen.Error())
-	case f.unseen != nil:
-		return notDone(ct, v1alpha1.ReasonProgressing, f.unseen.Error())
 	case !f.seen:
-		return notDone(ct, v1alpha1.ReasonWaiting, "the tenant's API does not answer yet")
+		return f.unseenStage()
 	case f.takenOver != "":
 		return xpv2.Condition{Type: ct, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonUnmanaged, Message: f.takenOver}
 	case f.state == releaseInSync && f.healthy:
@@ -166,6 +165,19 @@ func (f *fluxFacts) stage() xpv2.Condition {
 		return notDone(ct, v1alpha1.ReasonFailed, "Flux: "+f.reason)
 	default:
 		return notDone(ct, v1alpha1.ReasonProgressing, "Flux: "+f.reason)
+	}
+}
+
+func (f *fluxFacts) unseenStage() xpv2.Condition {
+	ct := v1alpha1.TypeFluxReady
+
+	switch {
+	case f.unseen == nil:
+		return notDone(ct, v1alpha1.ReasonWaiting, "the tenant's API does not answer yet")
+	case f.ranBefore:
+		return pendingChange(ct, f.unseen.Error())
+	default:
+		return notDone(ct, v1alpha1.ReasonProgressing, f.unseen.Error())
 	}
 }
 
