@@ -185,29 +185,32 @@ func (r realWorld) staysReady(t *testing.T, a *v1alpha1.AdvisorAgent) {
 	r.Await(r.Kube, a, "it does not recover", func() bool { return a.Status.Message == messageReady })
 }
 
-// takesOver holds that b waits for a to be gone, which takes its namespace along,
-// and is woken then.
+// takesOver holds that b waits for a to be gone, is woken then, and finds everything
+// in place.
 func (r realWorld) takesOver(t *testing.T, a, b *v1alpha1.AdvisorAgent) {
 	t.Helper()
 
 	r.awaitMessage(b, `belongs to AdvisorAgent "kubeopera-system/a"`)
-	r.Must(r.Kube.Delete(t.Context(), a))
 
 	ns := namespace()
-	r.Await(r.Inside, ns, "the namespace is not asked to go", func() bool { return ns.GetDeletionTimestamp() != nil })
-	r.awaitMessage(a, `waiting for Namespace "app-advisor" inside the vCluster`)
-	r.EndNamespace(advisor.Namespace)
+	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
+	was := ns.GetUID()
+
+	r.Must(r.Kube.Delete(t.Context(), a))
 	r.Await(r.Kube, a, "it is still there", nil)
 
+	// What is its own in the Deployment rolls out.
 	if took := r.awaitMessage(b, "is not available"); took > 10*time.Second {
 		t.Errorf("it took %s to learn that the other is gone", took)
 	}
 
-	ns = namespace()
+	r.bringUp()
+	r.awaitReady(b)
+
 	r.Must(r.Inside.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
 
-	if ns.Labels[inside.LabelOwnerUID] != string(b.GetUID()) {
-		t.Errorf("it belongs to %v", ns.Labels)
+	if ns.Labels[inside.LabelOwnerUID] != string(b.GetUID()) || ns.GetUID() != was || ns.GetDeletionTimestamp() != nil {
+		t.Errorf("it belongs to %v, and was %s", ns.ObjectMeta, was)
 	}
 }
 
@@ -224,7 +227,7 @@ func (r realWorld) wakesWithItsTenant(t *testing.T, b *v1alpha1.AdvisorAgent) {
 	set(corev1.ConditionFalse)
 	r.awaitMessage(b, "the tenant's API cannot be reached")
 	set(corev1.ConditionTrue)
-	r.awaitMessage(b, "is not available")
+	r.Await(r.Kube, b, "it is not looked at again", func() bool { return b.Status.Message == messageReady })
 }
 
 // goesWithItsTenant holds that it does not wait for ever inside a vCluster that is dead
