@@ -19,16 +19,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 // stageMetric is the histogram of how long the stages of Tenants take.
 const stageMetric = "kubeopera_tenant_stage_seconds"
 
 // stageSums are the seconds and the number of each stage that was completed, by its name.
-type stageSums map[string]struct {
-	seconds float64
-	count   uint64
-}
+type stageSums map[string]rig.Seconds
 
 // stageSeconds are the sums over all Tenants since the provider was started.
 func stageSeconds(ctx context.Context) stageSums {
@@ -37,15 +35,7 @@ func stageSeconds(ctx context.Context) stageSums {
 	m, err := provider.Metrics(ctx)
 	Expect(err).NotTo(HaveOccurred())
 
-	out := stageSums{}
-
-	for _, s := range m[stageMetric].GetMetric() {
-		sum := out[s.GetLabel()[0].GetValue()]
-		sum.seconds, sum.count = s.GetHistogram().GetSampleSum(), s.GetHistogram().GetSampleCount()
-		out[s.GetLabel()[0].GetValue()] = sum
-	}
-
-	return out
+	return m.SecondsBy(stageMetric, "stage")
 }
 
 // since says how long each stage of one Tenant took, which must have passed all of
@@ -58,9 +48,9 @@ func (s stageSums) since(before stageSums) string {
 	var lines []string
 
 	for stage, now := range s {
-		Expect(now.count-before[stage].count).To(BeEquivalentTo(1), "%s was completed once", stage)
+		Expect(now.Count-before[stage].Count).To(BeEquivalentTo(1), "%s was completed once", stage)
 
-		took := now.seconds - before[stage].seconds
+		took := now.Sum - before[stage].Sum
 		Expect(math.Signbit(took)).To(BeFalse(), "%s took %f s", stage, took)
 		lines = append(lines, fmt.Sprintf("%-20s %5.1f s", stage, took))
 	}

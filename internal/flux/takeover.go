@@ -26,14 +26,14 @@ var appliers = []struct{ label, namespace, kind string }{
 	{"fluxcd.controlplane.io/name", "fluxcd.controlplane.io/namespace", "FluxInstance"},
 }
 
-// TakenOver says whether the tenant manages Flux itself, and in words by what it
-// shows. The release may be nil, if there is none. It is taken over when someone
+// TakenOver says in words by what it shows that the tenant manages Flux itself; empty
+// when it does not. The release may be nil, if there is none. It is taken over when someone
 // else wrote it last, or when Flux's Deployments are applied from elsewhere.
-func TakenOver(r *helm.Release, deployments []appsv1.Deployment) (bool, string) {
+func TakenOver(r *helm.Release, deployments []appsv1.Deployment) string {
 	const own = "the tenant manages Flux itself: "
 
 	if r != nil && !r.Ours {
-		return true, own + fmt.Sprintf("revision %d of Helm release %q, chart %s %s, was written by someone else",
+		return own + fmt.Sprintf("revision %d of Helm release %q, chart %s %s, was written by someone else",
 			r.Revision, r.Name, r.ChartName, r.ChartVersion)
 	}
 
@@ -49,11 +49,11 @@ func TakenOver(r *helm.Release, deployments []appsv1.Deployment) (bool, string) 
 
 	for _, d := range found {
 		if who := otherOwner(d); who != "" {
-			return true, own + fmt.Sprintf("Deployment %s/%s %s", d.GetNamespace(), d.GetName(), who)
+			return own + fmt.Sprintf("Deployment %s/%s %s", d.GetNamespace(), d.GetName(), who)
 		}
 	}
 
-	return false, ""
+	return ""
 }
 
 // isFlux says whether a Deployment is one of Flux's, whoever installed it.

@@ -104,9 +104,8 @@ func TestTakenOver(t *testing.T) {
 			}
 
 			for range 2 {
-				taken, message := TakenOver(tc.release, tc.deployments)
-				if taken != (tc.message != "") || message != want {
-					t.Errorf("%s: got %t, %q, want %q", tc.reason, taken, message, want)
+				if got := TakenOver(tc.release, tc.deployments); got != want {
+					t.Errorf("%s: got %q, want %q", tc.reason, got, want)
 				}
 
 				slices.Reverse(tc.deployments)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/providerconfig"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
 // Setup adds a controller for each of the two kinds of configuration.
@@ -41,8 +41,7 @@ func setup(mgr ctrl.Manager, o controller.Options, of client.Object, gvk schema.
 			UsageList: v1alpha1.ProviderConfigUsageListGroupVersionKind,
 		},
 		providerconfig.WithLogger(o.Logger.WithValues("controller", name)),
-		//nolint:staticcheck // Crossplane's recorder takes a recorder of the old events API only.
-		providerconfig.WithRecorder(event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)),
+		providerconfig.WithRecorder(reconciler.NewRecorder(mgr, name, o)),
 	)
 
 	err := ctrl.NewControllerManagedBy(mgr).

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -46,11 +45,10 @@ func Setup[T resource.Managed, F Facts](mgr ctrl.Manager, k Kind, h Handler[T, F
 	}
 
 	c := Controller{
-		Kube: mgr.GetClient(),
-		Live: mgr.GetAPIReader(),
-		Open: pool.Get,
-		//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
-		Record: event.NewAPIRecorder(mgr.GetEventRecorderFor(k.controller()), o.EventFilterFunctions...),
+		Kube:   mgr.GetClient(),
+		Live:   mgr.GetAPIReader(),
+		Open:   pool.Get,
+		Record: reconciler.NewRecorder(mgr, k.controller(), o),
 		Clock:  clock.RealClock{},
 		Waker:  &reconciler.Waker{},
 	}

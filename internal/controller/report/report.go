@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	shared "github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
 )
 
@@ -65,13 +65,12 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	name := "report/" + strings.ToLower(v1alpha1.TenantGroupVersionKind.GroupKind().String())
 
 	r := &reconciler{
-		kube:   mgr.GetClient(),
-		live:   mgr.GetAPIReader(),
-		put:    o.Client.Put,
-		outbox: o.Outbox,
-		index:  o.CloudSpaceIndex,
-		//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
-		record:  event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...),
+		kube:    mgr.GetClient(),
+		live:    mgr.GetAPIReader(),
+		put:     o.Client.Put,
+		outbox:  o.Outbox,
+		index:   o.CloudSpaceIndex,
+		record:  shared.NewRecorder(mgr, name, o.Options),
 		log:     o.Logger.WithValues("controller", name),
 		clock:   clock.RealClock{},
 		backoff: newBackoff(),

@@ -200,25 +200,46 @@ func (e *external) makeRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts
 		return err
 	}
 
-	if f.state == releaseAbsent {
-		_, err := e.helm.Install(ctx, e.names.release, c, f.desired.values)
+	return e.writeRelease(ctx, t, e.helm, e.names.release, releaseChange{
+		chart: c, values: f.desired.values, release: f.release, state: f.state, reason: f.reason,
+	})
+}
+
+// releaseChange is a release as it is, in a state for a reason, and what it is to
+// become.
+type releaseChange struct {
+	chart  *helm.Chart
+	values map[string]any
+
+	release *helm.Release
+	state   releaseState
+	reason  string
+	// where it is, for messages; empty is the host cluster.
+	where string
+}
+
+// writeRelease installs the release of that name or brings it to what is wanted, and
+// tells what it had to mend for that.
+func (e *external) writeRelease(ctx context.Context, t *v1alpha1.Tenant, c helm.Client, name string, r releaseChange) error {
+	if r.state == releaseAbsent {
+		_, err := c.Install(ctx, name, r.chart, r.values)
 		return err
 	}
 
-	if f.state == releaseStale {
-		if err := e.helm.Unlock(ctx, f.release); err != nil {
-			return fmt.Errorf("cannot unlock release %q: %w", e.names.release, err)
+	if r.state == releaseStale {
+		if err := c.Unlock(ctx, r.release); err != nil {
+			return fmt.Errorf("cannot unlock release %q%s: %w", name, r.where, err)
 		}
 
-		e.record.Event(t, event.Normal(reasonUnlocked, f.reason))
+		e.record.Event(t, event.Normal(reasonUnlocked, r.reason))
 	}
 
-	if _, err := e.helm.Upgrade(ctx, e.names.release, c, f.desired.values); err != nil {
+	if _, err := c.Upgrade(ctx, name, r.chart, r.values); err != nil {
 		return err
 	}
 
-	if f.state == releaseDrifted {
-		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
+	if r.state == releaseDrifted {
+		e.record.Event(t, event.Normal(reasonRepaired, r.reason))
 	}
 
 	return nil

@@ -212,28 +212,9 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 
 	in.follow()
 
-	if f.state == releaseAbsent {
-		_, err := in.flux.Install(ctx, flux.ReleaseName, c, f.desired.values)
-		return err
-	}
-
-	if f.state == releaseStale {
-		if err := in.flux.Unlock(ctx, f.release); err != nil {
-			return fmt.Errorf("cannot unlock release %q inside the vCluster: %w", flux.ReleaseName, err)
-		}
-
-		e.record.Event(t, event.Normal(reasonUnlocked, f.reason))
-	}
-
-	if _, err := in.flux.Upgrade(ctx, flux.ReleaseName, c, f.desired.values); err != nil {
-		return err
-	}
-
-	if f.state == releaseDrifted {
-		e.record.Event(t, event.Normal(reasonRepaired, f.reason))
-	}
-
-	return nil
+	return e.writeRelease(ctx, t, in.flux, flux.ReleaseName, releaseChange{
+		chart: c, values: f.desired.values, release: f.release, state: f.state, reason: f.reason, where: " inside the vCluster",
+	})
 }
 
 // scaleFluxUp gives Deployments the replicas back that their release says.

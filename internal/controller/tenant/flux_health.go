@@ -35,7 +35,7 @@ func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (mis
 		return "", fmt.Errorf("cannot list the Deployments of Flux inside the vCluster: %w", err)
 	}
 
-	if _, f.takenOver = flux.TakenOver(f.release, have.Items); f.takenOver != "" || f.release == nil {
+	if f.takenOver = flux.TakenOver(f.release, have.Items); f.takenOver != "" || f.release == nil {
 		return "", nil
 	}
 

@@ -14,7 +14,6 @@ import (
 	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -104,8 +103,6 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 // newConnector makes the external clients of all Tenants.
 func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, waker *reconciler.Waker) *connector {
-	//nolint:staticcheck // crossplane-runtime takes no recorder of the new events API.
-	record := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 	return &connector{
 		kube:     mgr.GetClient(),
 		kubeLive: mgr.GetAPIReader(),
@@ -115,7 +112,7 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 		tenants:  o.Tenants,
 		charts:   o.Charts,
 		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
-		record:   record,
+		record:   reconciler.NewRecorder(mgr, name, o.Options),
 		clock:    clock.RealClock{},
 		failures: newFailures(),
 		stages:   newStopwatch(),
