@@ -19,9 +19,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// deadLimit is how long a Tenant may take to go whose API is dead. Of it, 20 s are
-// the budget for what is inside.
-const deadLimit = time.Minute
+const (
+	// skipLimit is how long a Tenant whose API is dead may wait for what is inside.
+	// Of it, 20 s are the budget.
+	skipLimit = 35 * time.Second
+	// deadLimit is how long its namespace may take to go then. Kubernetes looks again
+	// after half the longest grace period of the pods in it, and Flux's have a minute.
+	deadLimit = 2 * time.Minute
+)
 
 func itGoesWithADeadAPI(c *cloudSpace) {
 	It("goes in time when its API is dead, and lists what was skipped", func(ctx SpecContext) {
@@ -37,6 +42,9 @@ func itGoesWithADeadAPI(c *cloudSpace) {
 		By("deleting the Tenant")
 		Expect(cluster.Client.Delete(ctx, c.t)).To(Succeed())
 		annotate(ctx, c.t, meta.AnnotationKeyReconciliationPaused, "")
+		Eventually(ctx, func(ctx context.Context) []corev1.Secret {
+			return records(ctx, c.t)
+		}).WithTimeout(skipLimit).WithPolling(pollEvery).Should(BeEmpty(), func() string { return describe(c.t) })
 		Eventually(ctx, func(ctx context.Context) error {
 			return cluster.Client.Get(ctx, client.ObjectKeyFromObject(c.t), c.t)
 		}).WithTimeout(deadLimit).WithPolling(pollEvery).Should(MatchError(kerrors.IsNotFound, "not found"), func() string { return describe(c.t) })

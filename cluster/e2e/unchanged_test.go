@@ -95,5 +95,19 @@ func (c *cloudSpace) imprint(ctx context.Context) []string {
 		out = append(out, version(&releases.Items[i]))
 	}
 
-	return append(out, version(inner))
+	return append(out, fmt.Sprintf("%s %v", inner.GetUID(), writers(inner)))
+}
+
+// writers are those who wrote o, and when. They leave out its status: Kubernetes
+// counts in that of a ResourceQuota when it likes.
+func writers(o client.Object) []string {
+	var out []string
+
+	for _, f := range o.GetManagedFields() {
+		if f.Subresource != "status" {
+			out = append(out, fmt.Sprintf("%s %s %s", f.Manager, f.Operation, f.Time))
+		}
+	}
+
+	return out
 }
