@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pack
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/xpkg"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// A source is what the files of a package hold.
+type source struct {
+	meta    document
+	objects []document
+	// functions are the names under which Crossplane installs those that the
+	// package depends on.
+	functions []string
+}
+
+// A document is one object of a file.
+type document struct {
+	// file is where it stands.
+	file string
+	// object is its typed form.
+	object runtime.Object
+	// content is its YAML.
+	content []byte
+}
+
+// schemes know the kinds of metadata and of what a package may bring.
+type schemes struct {
+	metas, objects runtime.Decoder
+}
+
+func read(p Package) (source, error) {
+	s, err := newSchemes()
+	if err != nil {
+		return source{}, err
+	}
+	src, err := s.meta(p)
+	if err != nil {
+		return source{}, err
+	}
+	files, err := list(p)
+	if err != nil {
+		return source{}, err
+	}
+	for _, f := range files {
+		docs, err := s.read(f)
+		if err != nil {
+			return source{}, err
+		}
+		src.objects = append(src.objects, docs...)
+	}
+	return src, nil
+}
+
+func newSchemes() (schemes, error) {
+	metas, err := xpkg.BuildMetaScheme()
+	if err != nil {
+		return schemes{}, fmt.Errorf("cannot know the kinds of metadata: %w", err)
+	}
+	objects, err := xpkg.BuildObjectScheme()
+	if err != nil {
+		return schemes{}, fmt.Errorf("cannot know the kinds of objects: %w", err)
+	}
+	// Strict, or a misspelt field would be left out without a word.
+	o := json.SerializerOptions{Yaml: true, Strict: true}
+	return schemes{
+		metas:   json.NewSerializerWithOptions(json.DefaultMetaFactory, metas, metas, o),
+		objects: json.NewSerializerWithOptions(json.DefaultMetaFactory, objects, objects, o),
+	}, nil
+}
+
+// meta reads the metadata and fills in the versions of siblings.
+func (s schemes) meta(p Package) (source, error) {
+	docs, err := split(p.Meta)
+	if err != nil {
+		return source{}, err
+	}
+	if len(docs) != 1 {
+		return source{}, fmt.Errorf("%s: holds %d objects; leave in it only the package's metadata, of meta.pkg.crossplane.io/v1", p.Meta, len(docs))
+	}
+	content, functions, err := pin(p, docs[0])
+	if err != nil {
+		return source{}, fmt.Errorf("%s: %w", p.Meta, err)
+	}
+	o, _, err := s.metas.Decode(content, nil, nil)
+	if runtime.IsNotRegisteredError(err) {
+		return source{}, fmt.Errorf("%s: %w; set apiVersion to meta.pkg.crossplane.io/v1 and kind to Provider, Function or Configuration", p.Meta, err)
+	}
+	if err != nil {
+		return source{}, fmt.Errorf("%s: %w; correct it", p.Meta, err)
+	}
+	return source{meta: document{file: p.Meta, object: o, content: content}, functions: functions}, nil
+}
+
+// read reads the objects of a file.
+func (s schemes) read(file string) ([]document, error) {
+	docs, err := split(file)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]document, 0, len(docs))
+	for _, d := range docs {
+		o, _, err := s.objects.Decode(d, nil, nil)
+		if runtime.IsNotRegisteredError(err) {
+			return nil, fmt.Errorf("%s: %w; a package cannot bring this kind, take it out", file, err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; correct it", file, err)
+		}
+		out = append(out, document{file: file, object: o, content: d})
+	}
+	return out, nil
+}
+
+// split returns the documents of a file of YAML, without the empty ones.
+func split(file string) ([][]byte, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a package's file: %w", err)
+	}
+	var out [][]byte
+	r := yamlutil.NewYAMLReader(bufio.NewReader(bytes.NewReader(b)))
+	for {
+		d, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		j, err := yaml.YAMLToJSON(d)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; correct the YAML", file, err)
+		}
+		if string(j) != "null" {
+			out = append(out, d)
+		}
+	}
+}
+
+// list returns the files of objects: paths in the order that is given, and those
+// of a folder in the order of their names.
+func list(p Package) ([]string, error) {
+	var out []string
+	for _, root := range p.Objects {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			ext := filepath.Ext(path)
+			if d.IsDir() || path != root && ext != ".yaml" && ext != ".yml" || filepath.Clean(path) == filepath.Clean(p.Meta) {
+				return nil
+			}
+			out = append(out, path)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot list a package's files: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// stream is the source as one stream of YAML.
+func (s source) stream() []byte {
+	docs := [][]byte{s.meta.content}
+	for _, o := range s.objects {
+		docs = append(docs, o.content)
+	}
+	return bytes.Join(docs, []byte("\n---\n"))
+}
