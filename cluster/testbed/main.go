@@ -29,12 +29,13 @@ type cli struct {
 	Cache string `default:"${cache}" env:"KUBEOPERA_TESTBED_CACHE" help:"Folder of built programs and images, shared by all clusters." type:"path"`
 	State string `default:"/var/lib/kubeopera-testbed" env:"KUBEOPERA_TESTBED_STATE" help:"Folder below which each cluster has its own." type:"path"`
 
-	Build  buildCmd  `cmd:"" help:"Build programs and images into the cache, and nothing else."`
-	Up     upCmd     `cmd:"" help:"Bring the cluster up, building what is missing."`
-	Down   downCmd   `cmd:"" help:"Take the cluster down and remove all of it but its logs."`
-	Status statusCmd `cmd:"" help:"Show whether the cluster is up and well. Exit status 1 if it is not."`
-	Exec   execCmd   `cmd:"" help:"Run a command inside the cluster's network, with KUBECONFIG set and kubectl on PATH."`
-	Logs   logsCmd   `cmd:"" help:"Show the log of a component, or the end of every log."`
+	Build      buildCmd      `cmd:"" help:"Build programs and images into the cache, and nothing else."`
+	Up         upCmd         `cmd:"" help:"Bring the cluster up, building what is missing."`
+	Crossplane crossplaneCmd `cmd:"" help:"Install Crossplane on the cluster, building what is missing, and wait until it is available."`
+	Down       downCmd       `cmd:"" help:"Take the cluster down and remove all of it but its logs."`
+	Status     statusCmd     `cmd:"" help:"Show whether the cluster is up and well. Exit status 1 if it is not."`
+	Exec       execCmd       `cmd:"" help:"Run a command inside the cluster's network, with KUBECONFIG set and kubectl on PATH."`
+	Logs       logsCmd       `cmd:"" help:"Show the log of a component, or the end of every log."`
 
 	ServeRegistry    serveRegistryCmd    `cmd:"" hidden:""`
 	ServeGit         serveGitCmd         `cmd:"" hidden:""`
@@ -111,6 +112,16 @@ func (upCmd) Run(ctx context.Context, c *cli) error {
 		return err
 	}
 	return cl.Up(ctx)
+}
+
+type crossplaneCmd struct{}
+
+func (crossplaneCmd) Run(ctx context.Context, c *cli) error {
+	cl, err := c.cluster()
+	if err != nil {
+		return err
+	}
+	return cl.Crossplane(ctx)
 }
 
 type downCmd struct{}

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart packs the charts of vCluster and Flux and pushes them to the
-// registry.
+// Package chart packs the charts of vCluster, Flux and Crossplane, and pushes
+// them to the registry.
 package chart
 
 import (

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/content"
@@ -26,14 +27,22 @@ import (
 
 const requestLimit = 5 * time.Second
 
-// client returns a client of the cluster's API that works from outside of its
-// network namespace.
-func (c *Cluster) client() (kubernetes.Interface, error) {
+// config reaches the cluster's API from outside of its network namespace.
+func (c *Cluster) config() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.state.kubeconfig())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read kubeconfig: %w", err)
 	}
 	config.Dial = netns.Dial(c.name)
+	return config, nil
+}
+
+// client returns a client of the cluster's API.
+func (c *Cluster) client() (kubernetes.Interface, error) {
+	config, err := c.config()
+	if err != nil {
+		return nil, err
+	}
 	config.Timeout = requestLimit
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -128,10 +137,14 @@ func storageThere(client kubernetes.Interface) func(context.Context) error {
 	}
 }
 
-// registryFull checks that the registry answers for each image and chart.
-func (c *Cluster) registryFull(ctx context.Context) error {
+// registryFull checks that the registry answers for all of the part.
+func (c *Cluster) registryFull(part content.Part) func(context.Context) error {
+	return func(ctx context.Context) error { return c.registryHas(ctx, part.References()) }
+}
+
+func (c *Cluster) registryHas(ctx context.Context, references []string) error {
 	client := &http.Client{Timeout: requestLimit, Transport: &http.Transport{DialContext: netns.Dial(c.name), DisableKeepAlives: true}}
-	for _, ref := range content.References() {
+	for _, ref := range references {
 		repository, tag, _ := strings.Cut(ref, ":")
 		url := "http://" + node.Registry + "/v2/" + repository + "/manifests/" + tag
 		req, err := http.NewRequestWithContext(ctx, http.MethodHead, url, nil)
@@ -166,7 +179,7 @@ func (c *Cluster) Health(ctx context.Context) error {
 		return err
 	}
 	checks := []func(context.Context) error{
-		apiReady(client), nodeReady(client, c.name), storageThere(client), c.dnsAnswers, c.registryFull, c.listening(node.Git), c.containerdReady,
+		apiReady(client), nodeReady(client, c.name), storageThere(client), c.dnsAnswers, c.registryFull(content.OfCluster()), c.listening(node.Git), c.containerdReady,
 	}
 	for _, check := range checks {
 		if err := check(ctx); err != nil {

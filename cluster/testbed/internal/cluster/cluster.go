@@ -127,26 +127,35 @@ func (c *Cluster) fill(ctx context.Context) error {
 	if err := preflight.Packages(ctx, c.log); err != nil {
 		return err
 	}
-	b, err := program.NewBuilder(ctx, c.cache, c.log)
-	if err != nil {
-		return err
-	}
+	var err error
 	if c.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("cannot find own program: %w", err)
 	}
-	c.programs = map[string]string{}
-	for _, p := range program.All() {
-		if c.programs[p.Name], err = b.Path(p); err != nil {
-			return err
+	c.programs, c.content, err = c.make(ctx, content.OfCluster())
+	return err
+}
+
+// make makes the part's programs and content, as far as the cache does not hold
+// them, and returns where they are.
+func (c *Cluster) make(ctx context.Context, part content.Part) (map[string]string, *content.Set, error) {
+	b, err := program.NewBuilder(ctx, c.cache, c.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	programs := map[string]string{}
+	for _, p := range part.Programs() {
+		if programs[p.Name], err = b.Path(p); err != nil {
+			return nil, nil, err
 		}
 	}
-	if c.content, err = content.New(ctx, c.cache, c.programs, preflight.BusyboxPath()); err != nil {
-		return err
+	set, err := content.New(ctx, c.cache, part, programs, preflight.BusyboxPath())
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := c.build(ctx, b, program.All()); err != nil {
-		return err
+	if err := c.build(ctx, b, part.Programs()); err != nil {
+		return nil, nil, err
 	}
-	return c.locked(ctx, c.content.Made, func() error { return c.content.Make(ctx, b, c.log) })
+	return programs, set, c.locked(ctx, set.Made, func() error { return set.Make(ctx, b, c.log) })
 }
 
 // build builds those of the programs that the cache does not hold.

@@ -30,12 +30,8 @@ func (c *Cluster) Exec(command []string) error {
 	if len(command) == 0 {
 		return errors.New("cannot run nothing: give a command after --")
 	}
-	m, err := c.ours()
-	if err != nil {
+	if err := c.mustBeUp(); err != nil {
 		return err
-	}
-	if m == nil || !m.Complete || m.Network == 0 {
-		return fmt.Errorf("%w: %q: run 'up' first", ErrNotUp, c.name)
 	}
 	path := c.state.bin() + ":" + os.Getenv("PATH")
 	if err := os.Setenv("PATH", path); err != nil {
@@ -53,6 +49,18 @@ func (c *Cluster) Exec(command []string) error {
 	env := append(without(os.Environ(), "KUBECONFIG", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "KUBECONFIG="+c.state.kubeconfig())
 	if err := syscall.Exec(nsenter, args, env); err != nil {
 		return fmt.Errorf("cannot run nsenter: %w", err)
+	}
+	return nil
+}
+
+// mustBeUp fails unless the cluster is up.
+func (c *Cluster) mustBeUp() error {
+	m, err := c.ours()
+	if err != nil {
+		return err
+	}
+	if m == nil || !m.Complete || m.Network == 0 {
+		return fmt.Errorf("%w: %q: run 'up' first", ErrNotUp, c.name)
 	}
 	return nil
 }

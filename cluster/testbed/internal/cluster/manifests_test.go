@@ -15,7 +15,7 @@ import (
 
 func TestRenderManifests(t *testing.T) {
 	t.Parallel()
-	stream, err := renderManifests()
+	stream, err := renderManifests("*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,5 +45,41 @@ func TestRenderManifests(t *testing.T) {
 	}
 	if !strings.Contains(string(stream), "image: "+images.CoreDNS) {
 		t.Errorf("no pod runs %q", images.CoreDNS)
+	}
+}
+
+func TestRenderCrossplaneManifests(t *testing.T) {
+	t.Parallel()
+	stream, err := renderManifests("crossplane/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for doc := range strings.SplitSeq(string(stream), "---\n") {
+		var o struct {
+			Kind     string
+			Metadata struct{ Name string }
+			Spec     struct {
+				MatchImages  []struct{ Type, Prefix string }
+				RewriteImage struct{ Prefix string }
+			}
+		}
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			t.Fatalf("%v:\n%s", err, doc)
+		}
+		for _, m := range o.Spec.MatchImages {
+			got[o.Kind+" "+m.Type+" "+m.Prefix] = o.Spec.RewriteImage.Prefix
+		}
+		if o.Kind == "Namespace" {
+			got[o.Kind] = o.Metadata.Name
+		}
+	}
+	want := map[string]string{
+		"Namespace":                             "crossplane-system",
+		"ImageConfig Prefix ghcr.io/kubeopera/": "10.89.0.1:5000/kubeopera/",
+		"ImageConfig Prefix xpkg.crossplane.io/crossplane-contrib/": "10.89.0.1:5000/crossplane-contrib/",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -61,7 +61,7 @@ func (c *Cluster) writeFiles() error {
 			return fmt.Errorf("cannot make folder: %w", err)
 		}
 	}
-	if err := os.Symlink(c.programs["kubectl"], c.state.path("bin", "kubectl")); err != nil {
+	if err := os.Symlink(c.programs["kubectl"], c.state.kubectl()); err != nil {
 		return fmt.Errorf("cannot link kubectl: %w", err)
 	}
 	if err := node.Write(c.settings()); err != nil {

@@ -28,6 +28,7 @@ func (s state) pids() string       { return s.path("pids") }
 func (s state) pki() string        { return s.path("pki") }
 func (s state) volumes() string    { return s.path("volumes") }
 func (s state) bin() string        { return s.path("bin") }
+func (s state) kubectl() string    { return s.path("bin", "kubectl") }
 func (s state) kubeconfig() string { return s.path("kubeconfig") }
 func (s state) auditLog() string   { return s.path("audit.log") }
 func (s state) lock() string       { return s.path("lock") }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/content"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/node"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/preflight"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/proc"
@@ -140,7 +141,7 @@ func (c *Cluster) startAll(ctx context.Context, client kubernetes.Interface) err
 		return c.startDaemon(gctx, apiServer, apiLimit, apiReady(client))
 	})
 	g.Go(func() error {
-		return c.startDaemon(gctx, registryDaemon, daemonLimit, c.registryFull)
+		return c.startDaemon(gctx, registryDaemon, daemonLimit, c.registryFull(content.OfCluster()))
 	})
 	g.Go(func() error {
 		return c.startDaemon(gctx, gitDaemon, daemonLimit, c.listening(node.Git))
@@ -166,7 +167,7 @@ func (c *Cluster) settleDown(ctx context.Context, client kubernetes.Interface) e
 		return c.log.Do("node ready", func() error { return c.await(ctx, kubelet, nodeLimit, nodeReady(client, c.name)) })
 	})
 	g.Go(func() error {
-		if err := c.log.Do("apply DNS and storage", func() error { return c.applyManifests(ctx) }); err != nil {
+		if err := c.log.Do("apply DNS and storage", func() error { return c.applyManifests(ctx, "*.yaml") }); err != nil {
 			return err
 		}
 		return c.log.Do("storage there, DNS answers", func() error {
@@ -176,6 +177,8 @@ func (c *Cluster) settleDown(ctx context.Context, client kubernetes.Interface) e
 			return c.await(ctx, kubelet, dnsLimit, c.dnsAnswers)
 		})
 	})
-	g.Go(func() error { return c.log.Do("pull images", func() error { return c.pullImages(ctx) }) })
+	g.Go(func() error {
+		return c.log.Do("pull images", func() error { return c.pullImages(ctx, content.OfCluster()) })
+	})
 	return g.Wait()
 }

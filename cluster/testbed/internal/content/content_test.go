@@ -4,10 +4,10 @@
 package content
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/images"
@@ -22,11 +22,18 @@ func busybox(t *testing.T, content string) string {
 	return file
 }
 
+func digestOf(s string) func() (string, error) { return func() (string, error) { return s, nil } }
+
 func TestKey(t *testing.T) {
 	t.Parallel()
+	part := Part{
+		images:   []images.Image{{Names: []string{"example.org/a:1"}}},
+		charts:   []chartSource{{reference: "charts/a:1", digest: digestOf("one")}},
+		packages: []packageSource{{Name: "example.org/p:1", Meta: "kind: Function"}},
+	}
 	programs := map[string]string{"pause": "/cache/pause-v1-aaa/pause", "kine": "/cache/kine-v1-bbb/kine"}
 	base := images.Inputs{Programs: programs, Busybox: busybox(t, "one")}
-	want, err := key(base)
+	want, err := key(part, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +43,7 @@ func TestKey(t *testing.T) {
 
 	cases := map[string]struct {
 		reason string
+		part   func(*Part)
 		in     images.Inputs
 		same   bool
 	}{
@@ -43,11 +51,19 @@ func TestKey(t *testing.T) {
 		"OtherCache":   {reason: "where the cache is does not matter", in: images.Inputs{Programs: moved, Busybox: base.Busybox}, same: true},
 		"OtherBusybox": {reason: "busybox is part of the images", in: images.Inputs{Programs: programs, Busybox: busybox(t, "two")}},
 		"OtherProgram": {reason: "the programs are part of the images", in: images.Inputs{Programs: other, Busybox: base.Busybox}},
+		"OtherImages":  {reason: "an image may get another user", in: base, part: func(p *Part) { p.images = []images.Image{{Names: []string{"example.org/a:1"}, User: "1:1"}} }},
+		"OtherVersion": {reason: "a chart may get another version", in: base, part: func(p *Part) { p.charts = []chartSource{{reference: "charts/a:2", digest: digestOf("one")}} }},
+		"OtherChart":   {reason: "a chart of our own may change", in: base, part: func(p *Part) { p.charts = []chartSource{{reference: "charts/a:1", digest: digestOf("two")}} }},
+		"OtherMeta":    {reason: "metadata of our own may change", in: base, part: func(p *Part) { p.packages = []packageSource{{Name: "example.org/p:1", Meta: "kind: Provider"}} }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := key(tc.in)
+			p := part
+			if tc.part != nil {
+				tc.part(&p)
+			}
+			got, err := key(p, tc.in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,23 +72,17 @@ func TestKey(t *testing.T) {
 			}
 		})
 	}
-	if _, err := key(images.Inputs{Busybox: filepath.Join(t.TempDir(), "nosuch")}); err == nil {
-		t.Error("a busybox that is not there has a key")
-	}
 }
 
-func TestReferences(t *testing.T) {
+func TestKeyFails(t *testing.T) {
 	t.Parallel()
-	got := References()
-	for _, want := range []string{
-		"pause:3.10", "library/busybox:1.36", "loft-sh/vcluster-oss:0.36.1", "loft-sh/kubernetes:v1.36.0",
-		"coredns/coredns:1.14.2", "loft-sh/charts/vcluster:0.36.1",
-		"fluxcd/source-controller:v1.9.6", "fluxcd/kustomize-controller:v1.9.6", "fluxcd-community/charts/flux2:2.19.0",
-		"kubeopera/fake-app-advisor:v1",
-	} {
-		if !slices.Contains(got, want) {
-			t.Errorf("%q is not among %q", want, got)
-		}
+	if _, err := key(Part{}, images.Inputs{Busybox: filepath.Join(t.TempDir(), "nosuch")}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("key(...) without busybox = %v, want %v", err, os.ErrNotExist)
+	}
+	broken := errors.New("broken")
+	part := Part{charts: []chartSource{{digest: func() (string, error) { return "", broken }}}}
+	if _, err := key(part, images.Inputs{Busybox: busybox(t, "one")}); !errors.Is(err, broken) {
+		t.Errorf("key(...) of a chart that cannot be read = %v, want %v", err, broken)
 	}
 }
 

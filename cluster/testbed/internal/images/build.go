@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +28,8 @@ type Inputs struct {
 	Busybox string
 	// Applets are the names of busybox's commands.
 	Applets []string
+	// Modules maps a Go module's path to its folder.
+	Modules map[string]string
 }
 
 // Applets asks the busybox executable which commands it has.
@@ -68,8 +72,8 @@ func Build(img Image, in Inputs) (v1.Image, error) {
 	return out, nil
 }
 
-// layers makes one layer for the shell and one for each program, so that images
-// share them.
+// layers makes one layer for the shell and one for each program and folder, so
+// that images share them.
 func layers(img Image, in Inputs) ([]v1.Layer, error) {
 	var out []v1.Layer
 	if img.Shell {
@@ -89,6 +93,36 @@ func layers(img Image, in Inputs) ([]v1.Layer, error) {
 			return nil, err
 		}
 		out = append(out, l)
+	}
+	for _, path := range slices.Sorted(maps.Keys(img.Folders)) {
+		entries, err := folder(path, img.Folders[path], in)
+		if err != nil {
+			return nil, fmt.Errorf("cannot make image %q: %w", img.Names[0], err)
+		}
+		l, err := layer(entries...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// folder returns the folder at path and the files directly in it.
+func folder(path string, f Folder, in Inputs) ([]entry, error) {
+	module, ok := in.Modules[f.Module]
+	if !ok {
+		return nil, fmt.Errorf("module %q is not downloaded", f.Module)
+	}
+	files, err := os.ReadDir(filepath.Join(module, f.Path))
+	if err != nil {
+		return nil, err
+	}
+	out := []entry{{Path: path, Mode: 0o755, Dir: true}}
+	for _, file := range files {
+		if file.Type().IsRegular() {
+			out = append(out, entry{Path: path + "/" + file.Name(), Mode: 0o644, Source: filepath.Join(module, f.Path, file.Name())})
+		}
 	}
 	return out, nil
 }

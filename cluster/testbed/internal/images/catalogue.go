@@ -16,6 +16,9 @@ type Image struct {
 	Names []string
 	// Programs maps each program in the image to its path there.
 	Programs map[string]string
+	// Folders maps each folder at the root of the image to where its files come
+	// from.
+	Folders map[string]Folder
 	// Shell adds busybox with links for all of its commands, and a few files
 	// that programs expect of a system.
 	Shell bool
@@ -24,6 +27,17 @@ type Image struct {
 	// Entrypoint and Cmd are the image's command.
 	Entrypoint []string
 	Cmd        []string
+}
+
+// A Folder is a folder of a Go module, of which the files directly in it count.
+type Folder struct {
+	// Program is the module definition, see program.Program, that requires the
+	// Go module.
+	Program string
+	// Module is the Go module's path.
+	Module string
+	// Path is the folder in it.
+	Path string
 }
 
 const (
@@ -42,6 +56,9 @@ const (
 	SourceController = "ghcr.io/fluxcd/source-controller:" + program.FluxControllersVersion
 	// KustomizeController is the image of Flux's kustomize-controller.
 	KustomizeController = "ghcr.io/fluxcd/kustomize-controller:" + program.FluxControllersVersion
+	// Crossplane is the image of Crossplane, under the name that its chart asks
+	// for.
+	Crossplane = "xpkg.crossplane.io/crossplane/crossplane:v" + program.CrossplaneVersion
 	// FakeAppAdvisor stands in for a customer's App Advisor.
 	FakeAppAdvisor = "ghcr.io/kubeopera/fake-app-advisor:v1"
 
@@ -51,8 +68,12 @@ const (
 	hostsRewriter = "mirror.gcr.io/library/alpine:3.20"
 )
 
-// nobody is the user of images that refuse to run as root.
-const nobody = "65534:65534"
+const (
+	// nobody is the user of images that refuse to run as root.
+	nobody = "65534:65534"
+	// nonroot is that of Crossplane's images.
+	nonroot = "65532:65532"
+)
 
 // fluxController follows the real image: a system with a shell, not run as root.
 func fluxController(image, name string) Image {
@@ -107,5 +128,26 @@ var catalogue = []Image{
 	},
 }
 
-// Catalogue returns the images that the cluster's registry serves.
-func Catalogue() []Image { return slices.Clone(catalogue) }
+func crossplaneFolder(path string) Folder {
+	return Folder{Program: "crossplane", Module: program.CrossplaneModule, Path: path}
+}
+
+var crossplaneCatalogue = []Image{
+	{
+		Names:    []string{Crossplane},
+		User:     nonroot,
+		Programs: map[string]string{"crossplane": "bin/crossplane"},
+		Folders: map[string]Folder{
+			"crds":                  crossplaneFolder("cluster/crds"),
+			"webhookconfigurations": crossplaneFolder("cluster/webhookconfigurations"),
+		},
+		Entrypoint: []string{"/bin/crossplane"},
+	},
+}
+
+// OfCluster returns the images that every cluster's registry serves.
+func OfCluster() []Image { return slices.Clone(catalogue) }
+
+// OfCrossplane returns the images that the registry of a cluster with Crossplane
+// serves besides.
+func OfCrossplane() []Image { return slices.Clone(crossplaneCatalogue) }

@@ -20,7 +20,22 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// inputs writes a file for each program of the catalogue and for busybox.
+// all is every image of the catalogue.
+func all() []Image { return append(OfCluster(), OfCrossplane()...) }
+
+// named returns the image with the name.
+func named(t *testing.T, name string) Image {
+	t.Helper()
+	imgs := all()
+	i := slices.IndexFunc(imgs, func(img Image) bool { return slices.Contains(img.Names, name) })
+	if i < 0 {
+		t.Fatalf("there is no image %q", name)
+	}
+	return imgs[i]
+}
+
+// inputs writes a file for each program of the catalogue, for busybox and into
+// each folder of a module.
 func inputs(t *testing.T) Inputs {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,10 +46,20 @@ func inputs(t *testing.T) Inputs {
 		}
 		return file
 	}
-	in := Inputs{Programs: map[string]string{}, Busybox: write("busybox"), Applets: []string{"sh", "cp", "busybox"}}
-	for _, img := range Catalogue() {
+	in := Inputs{Programs: map[string]string{}, Modules: map[string]string{}, Busybox: write("busybox"), Applets: []string{"sh", "cp", "busybox"}}
+	for _, img := range all() {
 		for p := range img.Programs {
 			in.Programs[p] = write(p)
+		}
+		for _, f := range img.Folders {
+			in.Modules[f.Module] = filepath.Join(dir, "module-"+f.Program)
+			folder := filepath.Join(in.Modules[f.Module], f.Path)
+			if err := os.MkdirAll(filepath.Join(folder, "deeper"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, "a.yaml"), []byte(f.Path), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return in
@@ -58,7 +83,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 	// The same content in other files, with other times and in another order.
 	a, b := inputs(t), inputs(t)
 	slices.Reverse(b.Applets)
-	for _, img := range Catalogue() {
+	for _, img := range all() {
 		if da, db := digest(t, img, a), digest(t, img, b); da != db {
 			t.Errorf("image %q has digest %s and then %s", img.Names[0], da, db)
 		}
@@ -67,7 +92,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 	if err := os.WriteFile(changed.Programs["kine"], []byte("another"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, img := range Catalogue() {
+	for _, img := range all() {
 		_, uses := img.Programs["kine"]
 		if same := digest(t, img, a) == digest(t, img, changed); same == uses {
 			t.Errorf("image %q: digest stays when kine changes: %t, image holds kine: %t", img.Names[0], same, uses)
@@ -78,7 +103,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 func TestBuildIsValid(t *testing.T) {
 	t.Parallel()
 	in := inputs(t)
-	for _, img := range Catalogue() {
+	for _, img := range all() {
 		built, err := Build(img, in)
 		if err != nil {
 			t.Fatal(err)
@@ -147,8 +172,7 @@ func files(t *testing.T, img v1.Image) map[string]string {
 
 func TestBuildContent(t *testing.T) {
 	t.Parallel()
-	i := slices.IndexFunc(catalogue, func(img Image) bool { return slices.Contains(img.Names, VClusterKubernetes) })
-	built, err := Build(catalogue[i], inputs(t))
+	built, err := Build(named(t, VClusterKubernetes), inputs(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +190,34 @@ func TestBuildContent(t *testing.T) {
 	}
 }
 
+func TestBuildFolders(t *testing.T) {
+	t.Parallel()
+	in := inputs(t)
+	built, err := Build(named(t, Crossplane), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"bin/crossplane": "0program crossplane",
+		"crds/":          "5", "crds/a.yaml": "0cluster/crds",
+		"webhookconfigurations/": "5", "webhookconfigurations/a.yaml": "0cluster/webhookconfigurations",
+	}
+	if diff := cmp.Diff(want, files(t, built)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	for module, dir := range in.Modules {
+		in.Modules[module] = dir + "x"
+		if _, err := Build(named(t, Crossplane), in); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("Build(...) without the folder = %v, want %v", err, os.ErrNotExist)
+		}
+		delete(in.Modules, module)
+		if _, err := Build(named(t, Crossplane), in); err == nil || !strings.Contains(err.Error(), module) {
+			t.Errorf("Build(...) without the module = %v, want an error that names it", err)
+		}
+	}
+}
+
 func TestBuildUser(t *testing.T) {
 	t.Parallel()
 	in := inputs(t)
@@ -175,13 +227,13 @@ func TestBuildUser(t *testing.T) {
 	}{
 		SourceController: {reason: "the kubelet believes that a user is not root only when it is a number", want: "65534:65534"},
 		FakeAppAdvisor:   {reason: "an advisor is not trusted", want: "65534:65534"},
+		Crossplane:       {reason: "its chart asks for that user", want: "65532:65532"},
 		VCluster:         {reason: "vCluster runs as root unless told otherwise"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			i := slices.IndexFunc(catalogue, func(img Image) bool { return slices.Contains(img.Names, name) })
-			built, err := Build(catalogue[i], in)
+			built, err := Build(named(t, name), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,11 +252,11 @@ func TestBuildWithoutProgram(t *testing.T) {
 	t.Parallel()
 	in := inputs(t)
 	delete(in.Programs, "pause")
-	if _, err := Build(catalogue[0], in); err == nil || !strings.Contains(err.Error(), `"pause"`) {
+	if _, err := Build(named(t, Pause), in); err == nil || !strings.Contains(err.Error(), `"pause"`) {
 		t.Errorf("Build(...) = %v, want an error that names the program", err)
 	}
 	in.Programs["pause"] = filepath.Join(t.TempDir(), "nosuch")
-	if _, err := Build(catalogue[0], in); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Build(named(t, Pause), in); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Build(...) = %v, want %v", err, os.ErrNotExist)
 	}
 }
@@ -212,7 +264,7 @@ func TestBuildWithoutProgram(t *testing.T) {
 func TestCatalogueNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, img := range Catalogue() {
+	for _, img := range all() {
 		for _, n := range img.Names {
 			if seen[n] {
 				t.Errorf("name %q stands for two images", n)

@@ -5,12 +5,11 @@ package program
 
 import (
 	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // The module definitions are stored under other names, because a folder with a
@@ -20,28 +19,34 @@ import (
 var modules embed.FS
 
 // sourceFiles maps the stored name of a module's file to the name it is built
-// under. A main.go that imports nothing but the standard library may keep its
-// name, with tests beside it.
+// under. Go files keep their names when they import only what this module has,
+// too; their tests are not part of what is built.
 var sourceFiles = map[string]string{
 	"program.mod": "go.mod",
 	"program.sum": "go.sum",
 	"main.go.txt": "main.go",
-	"main.go":     "main.go",
 }
 
 // source returns the content of the module's files by the name they are built
-// under. A module without a main.go of its own has only the other two.
+// under. A module without a main.go of its own has only the first two.
 func source(module string) (map[string][]byte, error) {
+	folder := path.Join("modules", module)
+	entries, err := modules.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read definition of module %q: %w", module, err)
+	}
 	out := map[string][]byte{}
-	for stored, name := range sourceFiles {
-		b, err := modules.ReadFile(path.Join("modules", module, stored))
-		if errors.Is(err, fs.ErrNotExist) && name == "main.go" {
+	for _, e := range entries {
+		name, ok := sourceFiles[e.Name()]
+		if path.Ext(e.Name()) == ".go" && !strings.HasSuffix(e.Name(), "_test.go") {
+			name, ok = e.Name(), true
+		}
+		if !ok {
 			continue
 		}
-		if err != nil {
+		if out[name], err = modules.ReadFile(path.Join(folder, e.Name())); err != nil {
 			return nil, fmt.Errorf("cannot read definition of module %q: %w", module, err)
 		}
-		out[name] = b
 	}
 	return out, nil
 }
@@ -51,6 +56,10 @@ func writeSource(module, dir string) error {
 	files, err := source(module)
 	if err != nil {
 		return err
+	}
+	// A file that is no longer among them would be built, too.
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("cannot clear build folder: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("cannot make build folder: %w", err)

@@ -46,6 +46,23 @@ const (
 	KustomizeController = "github.com/fluxcd/kustomize-controller"
 	// FluxControllersVersion is the version of both controllers and their images.
 	FluxControllersVersion = "v1.9.6"
+
+	// CrossplaneModule is the Go module of Crossplane, which also holds its chart
+	// and what its image has besides the program.
+	CrossplaneModule = "github.com/crossplane/crossplane/v2"
+	// CrossplaneVersion is the version of Crossplane and its chart.
+	CrossplaneVersion = "2.4.0"
+
+	// ProviderKubernetes is the Go module of provider-kubernetes, which also holds
+	// its CRDs.
+	ProviderKubernetes = "github.com/crossplane-contrib/provider-kubernetes"
+	// ProviderKubernetesVersion is the version of that provider and its package.
+	ProviderKubernetesVersion = "v1.2.0"
+	// FunctionAutoReady is the path that function-auto-ready's Go module gives
+	// itself. It is downloaded from crossplane-contrib.
+	FunctionAutoReady = "github.com/crossplane/function-auto-ready"
+	// FunctionAutoReadyVersion is the version of that function and its package.
+	FunctionAutoReadyVersion = "v0.6.0"
 )
 
 // The API server's clients refuse a server that does not know its version, and
@@ -65,6 +82,22 @@ func kubernetes(name string) Program {
 
 func fluxController(name, module string) Program {
 	return Program{Name: name, Module: name, Package: module, Version: FluxControllersVersion, LDFlags: strip}
+}
+
+// crossplaneTable holds what only a cluster with Crossplane needs.
+var crossplaneTable = []Program{
+	{
+		Name: "crossplane", Module: "crossplane", Package: CrossplaneModule + "/cmd/crossplane", Version: "v" + CrossplaneVersion,
+		// Without a version Crossplane takes every package for one that does not
+		// fit it.
+		LDFlags: strip + " -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=v" + CrossplaneVersion,
+	},
+	{
+		Name: "provider-kubernetes", Module: "provider-kubernetes", Package: ProviderKubernetes + "/cmd/provider", Version: ProviderKubernetesVersion,
+		LDFlags: strip + " -X " + ProviderKubernetes + "/internal/version.Version=" + ProviderKubernetesVersion,
+	},
+	{Name: "function-auto-ready", Module: "function-auto-ready", Package: FunctionAutoReady, Version: FunctionAutoReadyVersion, LDFlags: strip},
+	{Name: "fake-function-patch-and-transform", Module: "fake-function-patch-and-transform", Package: ".", Version: "v1", LDFlags: strip},
 }
 
 var table = []Program{
@@ -93,21 +126,30 @@ var table = []Program{
 	{Name: "fake-app-advisor", Module: "fake-app-advisor", Package: ".", Version: "v1", LDFlags: strip},
 }
 
-// All returns every program of the table, in the order in which they are built.
-func All() []Program { return slices.Clone(table) }
+// OfCluster returns every program of a plain cluster, in the order in which they
+// are built.
+func OfCluster() []Program { return slices.Clone(table) }
 
-// Named returns the programs with these names, in the table's order. It fails
-// on a name that the table does not have.
+// OfCrossplane returns the programs that a cluster with Crossplane has besides,
+// in the order in which they are built.
+func OfCrossplane() []Program { return slices.Clone(crossplaneTable) }
+
+// All returns every program, in the order in which they are built.
+func All() []Program { return append(OfCluster(), crossplaneTable...) }
+
+// Named returns the programs with these names, in the order in which they are
+// built. It fails on a name that no table has.
 func Named(names ...string) ([]Program, error) {
 	var out []Program
-	for _, p := range table {
+	all := All()
+	for _, p := range all {
 		if slices.Contains(names, p.Name) {
 			out = append(out, p)
 		}
 	}
 	for _, n := range names {
-		if !slices.ContainsFunc(table, func(p Program) bool { return p.Name == n }) {
-			return nil, fmt.Errorf("cannot find program %q in the table", n)
+		if !slices.ContainsFunc(all, func(p Program) bool { return p.Name == n }) {
+			return nil, fmt.Errorf("cannot find program %q in the tables", n)
 		}
 	}
 	return out, nil

@@ -4,6 +4,7 @@
 package program
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,18 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestPlainClusterDoesNotBuildCrossplane(t *testing.T) {
+	t.Parallel()
+	for _, p := range OfCluster() {
+		if slices.ContainsFunc(OfCrossplane(), func(o Program) bool { return o.Name == p.Name }) {
+			t.Errorf("a plain cluster builds %q", p.Name)
+		}
+	}
+	if got, want := len(All()), len(OfCluster())+len(OfCrossplane()); got != want {
+		t.Errorf("there are %d programs, want %d", got, want)
+	}
+}
+
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -44,6 +57,7 @@ func TestNamed(t *testing.T) {
 		fails  bool
 	}{
 		"TableOrder":  {reason: "the order is the table's, in which modules stay together", names: []string{"etcd", "kubelet"}, want: []string{"kubelet", "etcd"}},
+		"BothTables":  {reason: "what only Crossplane needs comes last, and can be named too", names: []string{"crossplane", "pause"}, want: []string{"pause", "crossplane"}},
 		"UnknownName": {reason: "a misspelt name must not be skipped in silence", names: []string{"kubelet", "kubelett"}, fails: true},
 	}
 	for name, tc := range cases {

@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // A manifest is one manifest upload as it was made.
@@ -69,22 +71,11 @@ func store(folder string, m manifest) error {
 // replay puts every manifest of the folder into the registry. A folder that
 // does not exist holds none.
 func replay(folder string, h http.Handler) error {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	manifests, err := load(folder)
 	if err != nil {
-		return fmt.Errorf("cannot read manifests: %w", err)
+		return err
 	}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			return fmt.Errorf("cannot read manifest: %w", err)
-		}
-		var m manifest
-		if err := json.Unmarshal(b, &m); err != nil {
-			return fmt.Errorf("cannot read manifest %q: %w", e.Name(), err)
-		}
+	for _, m := range manifests {
 		req := httptest.NewRequest(http.MethodPut, m.Path, bytes.NewReader(m.Body))
 		req.Header.Set("Content-Type", m.ContentType)
 		rec := httptest.NewRecorder()
@@ -94,4 +85,33 @@ func replay(folder string, h http.Handler) error {
 		}
 	}
 	return nil
+}
+
+// load returns the manifests of the folder, indexes last: the registry takes an
+// index only when it has what the index lists.
+func load(folder string) ([]manifest, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read manifests: %w", err)
+	}
+	var images, indexes []manifest
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read manifest: %w", err)
+		}
+		var m manifest
+		if err := json.Unmarshal(b, &m); err != nil {
+			return nil, fmt.Errorf("cannot read manifest %q: %w", e.Name(), err)
+		}
+		if types.MediaType(m.ContentType).IsIndex() {
+			indexes = append(indexes, m)
+		} else {
+			images = append(images, m)
+		}
+	}
+	return append(images, indexes...), nil
 }

@@ -96,6 +96,39 @@ func TestContentOutlivesTheRegistry(t *testing.T) {
 	}
 }
 
+func TestIndexOutlivesTheRegistry(t *testing.T) {
+	t.Parallel()
+	idx, err := random.Index(1000, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	// A tag that comes before "sha256" and one that comes after it.
+	for _, tag := range []string{"1", "v1"} {
+		ref, err := name.ParseReference(start(t, folder) + "/some/where:" + tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := remote.WriteIndex(ref, idx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host := start(t, folder)
+	for _, tag := range []string{"1", "v1"} {
+		ref, err := name.ParseReference(host + "/some/where:" + tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := remote.Index(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validate.Index(got); err != nil {
+			t.Errorf("index %q after a restart: %v", tag, err)
+		}
+	}
+}
+
 func TestSharedContent(t *testing.T) {
 	t.Parallel()
 	shared, folder := t.TempDir(), t.TempDir()
