@@ -76,6 +76,10 @@ func Values(s Spec) (map[string]any, error) {
 		}},
 		"telemetry": map[string]any{"enabled": false},
 	}
+	if version.grantsSnapshots() {
+		// No vCluster needs them to run, and with them it could reach the volumes of others.
+		own["rbac"] = map[string]any{"enableVolumeSnapshotRules": map[string]any{"enabled": false}}
+	}
 
 	values := Merge(own, s.Overrides)
 	if err := checkOneDistro(values); err != nil {

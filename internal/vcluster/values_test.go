@@ -41,7 +41,7 @@ func TestValuesOfAlice(t *testing.T) {
 
 	const common = `
 		"sync": {"toHost": {"ingresses": {"enabled": true}, "serviceAccounts": {"enabled": true}}},
-		"telemetry": {"enabled": false},
+		"telemetry": {"enabled": false}, SNAPSHOTS
 		"controlPlane": {
 			"proxy": {"extraSANs": [
 				"vc-alice-default.vcluster-alice-default.svc",
@@ -61,6 +61,8 @@ func TestValuesOfAlice(t *testing.T) {
 		"startupProbe": {"periodSeconds": 1, "failureThreshold": 1800},
 		"readinessProbe": {"periodSeconds": 1, "failureThreshold": 120}},`
 
+	const snapshots = `"rbac": {"enableVolumeSnapshotRules": {"enabled": false}},`
+
 	args := map[string]string{"k8s": `"controllerManager": {"extraArgs": ["--kube-api-qps=200", "--kube-api-burst=400"]},`}
 
 	cases := map[string]struct {
@@ -68,20 +70,23 @@ func TestValuesOfAlice(t *testing.T) {
 		chart  string
 		distro string
 		probes string
+		// snapshots are what grants them.
+		snapshots string
 	}{
-		"0.20.4": {"k3s, probes have no times", "0.20.4", "k3s", ""},
-		"0.21.2": {"k3s, probes have no times", "0.21.2", "k3s", ""},
-		"0.29.0": {"first schema with the times is 0.30's", "0.29.0", "k3s", ""},
-		"0.30.4": {"k3s, probes have times", "0.30.4", "k3s", probes},
-		"0.32.0": {"last with k3s", "0.32.0", "k3s", probes},
-		"0.33.4": {"k8s from here on", "0.33.4", "k8s", probes},
-		"0.36.1": {"the newest", "0.36.1", "k8s", probes},
+		"0.20.4": {"k3s, probes have no times", "0.20.4", "k3s", "", ""},
+		"0.21.2": {"k3s, probes have no times", "0.21.2", "k3s", "", ""},
+		"0.29.0": {"first schema with the times is 0.30's", "0.29.0", "k3s", "", ""},
+		"0.30.4": {"k3s, probes have times, snapshots are not granted", "0.30.4", "k3s", probes, snapshots},
+		"0.32.0": {"last with k3s", "0.32.0", "k3s", probes, snapshots},
+		"0.33.4": {"k8s from here on", "0.33.4", "k8s", probes, snapshots},
+		"0.35.3": {"last that grants snapshots by itself", "0.35.3", "k8s", probes, snapshots},
+		"0.36.1": {"the newest", "0.36.1", "k8s", probes, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			want := "{" + strings.NewReplacer("LABELS", labels, "PROBES", tc.probes, "DISTRO", tc.distro, "ARGS", args[tc.distro]).Replace(common) + "}"
+			want := "{" + strings.NewReplacer("LABELS", labels, "PROBES", tc.probes, "SNAPSHOTS", tc.snapshots, "DISTRO", tc.distro, "ARGS", args[tc.distro]).Replace(common) + "}"
 			got := mustValues(t, aliceSpec(tc.chart))
 
 			if diff := cmp.Diff(fromJSON(t, want), roundTrip(t, got)); diff != "" {

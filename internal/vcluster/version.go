@@ -30,6 +30,10 @@ const (
 	// minorProbeTimes is the first known schema in which probes take periodSeconds and failureThreshold:
 	// 0.21.2 knows only their switch, 0.30.4 knows both.
 	minorProbeTimes = 30
+	// minorSnapshots to minorLastSnapshots are the minors whose charts let a vCluster make volume snapshots of the
+	// whole host cluster unless told not to.
+	minorSnapshots     = 30
+	minorLastSnapshots = 35
 	// minorLastK3s is the last minor that offers k3s: 0.30.4 has controlPlane.distro.k3s, 0.33.4 has not,
 	// and 0.33 is the release that removed it.
 	minorLastK3s = 32
@@ -89,4 +93,9 @@ func (v ChartVersion) hasDistro(d v1alpha1.Distro) bool {
 // hasProbeTimes says whether the chart's probes take a period and a threshold.
 func (v ChartVersion) hasProbeTimes() bool {
 	return v.version.Minor() >= minorProbeTimes
+}
+
+// grantsSnapshots says whether the chart makes a ClusterRole for volume snapshots by itself.
+func (v ChartVersion) grantsSnapshots() bool {
+	return v.version.Minor() >= minorSnapshots && v.version.Minor() <= minorLastSnapshots
 }
