@@ -9,15 +9,20 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 OUT := bin
 GO := go
 # The suites of cluster/e2e need the test bed. All else does not.
-UNIT_PACKAGES := ./apis/... ./cmd/... ./internal/... ./cluster/bench/... ./cluster/demo/... ./cluster/internal/... ./cluster/testbed/...
-ENVTEST_PACKAGES := ./apis/... ./internal/... ./cluster/demo/...
+UNIT_PACKAGES := ./apis/... ./cmd/... ./internal/... ./cluster/bench/... ./cluster/demo/... ./cluster/internal/... ./cluster/rbac/... ./cluster/testbed/... ./hack/packages/...
+ENVTEST_PACKAGES := ./apis/... ./internal/... ./cluster/demo/... ./cluster/rbac/...
 # Compilers and tests share few cores and little memory.
 TEST_FLAGS ?= -p 2
 E2E_CLUSTER ?= kubeopera-test
 E2E_TIMEOUT ?= 40m
 E2E_FLAGS ?=
+# All packages have one version. REGISTRY is where push sends them.
+VERSION ?= v0.1.0
+REGISTRY ?= ghcr.io/kubeopera
+PUSH_FLAGS ?=
+TESTBED_PUSH := $(OUT)/packages push --version $(VERSION) --input $(OUT)/xpkg --registry 10.89.0.1:5000/kubeopera --overwrite
 
-.PHONY: all help build generate check-generated lint unit envtest e2e test demo demo-down bench-ready clean FORCE
+.PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane test demo demo-crossplane demo-down bench-ready clean FORCE
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +37,14 @@ $(OUT)/testbed: FORCE
 	$(GO) build -o $@ ./cluster/testbed
 $(OUT)/demo: FORCE
 	$(GO) build -o $@ ./cluster/demo
+$(OUT)/packages: FORCE
+	$(GO) build -o $@ ./hack/packages
+
+packages: $(OUT)/packages ## Check and build the Crossplane packages of VERSION into bin/xpkg.
+	$< build --version $(VERSION) --output $(OUT)/xpkg
+
+push: packages ## Push them to REGISTRY. PUSH_FLAGS=--overwrite moves tags.
+	$(OUT)/packages push --version $(VERSION) --input $(OUT)/xpkg --registry $(REGISTRY) $(PUSH_FLAGS)
 
 # Tools have modules of their own, and are built again only when one changes.
 $(OUT)/controller-gen: hack/tools/go.mod hack/tools/go.sum
@@ -63,15 +76,25 @@ envtest: $(OUT)/testbed-programs ## Run the tests that need an API server, and n
 
 # The suites and the benchmark have a cluster of their own, new each time. It
 # stays up after a failure, to be looked into.
-e2e bench-ready: TESTBED = $(OUT)/testbed --name $(E2E_CLUSTER)
-e2e: build ## Run the suites of cluster/e2e on the test bed.
-	$(GO) test -c -tags e2e -o $(OUT)/e2e.test ./cluster/e2e
+e2e e2e-crossplane bench-ready: TESTBED = $(OUT)/testbed --name $(E2E_CLUSTER)
+e2e e2e-crossplane: RUN = $(TESTBED) exec -- $(OUT)/$@.test -test.timeout $(E2E_TIMEOUT) -ginkgo.timeout $(E2E_TIMEOUT) -ginkgo.v $(E2E_FLAGS)
+e2e: build ## Run the suite of Tenants on the test bed.
+	$(GO) test -c -tags e2e -o $(OUT)/$@.test ./cluster/e2e
 	$(TESTBED) down
 	$(TESTBED) up
-	$(TESTBED) exec -- $(OUT)/e2e.test -test.timeout $(E2E_TIMEOUT) -ginkgo.timeout $(E2E_TIMEOUT) -ginkgo.v $(E2E_FLAGS)
+	$(RUN)
 	$(TESTBED) down
 
-test: ## Run everything: lint, generated code, unit, envtest, e2e.
+e2e-crossplane: build packages ## Run the suite of CloudSpaces and claims there, with Crossplane.
+	$(GO) test -c -tags e2e -o $(OUT)/$@.test ./cluster/e2e/crossplane
+	$(TESTBED) down
+	$(TESTBED) up
+	$(TESTBED) crossplane
+	$(TESTBED) exec -- $(TESTBED_PUSH)
+	$(RUN)
+	$(TESTBED) down
+
+test: ## Run everything: lint, generated code, unit, envtest, both suites.
 	hack/test.sh
 
 ##@ Try
@@ -85,6 +108,12 @@ else
 	$(OUT)/testbed up
 	$(OUT)/testbed exec -- $(CURDIR)/$(OUT)/demo --testbed
 endif
+
+demo-crossplane: build packages ## Show packages, a CloudSpace and a claim on the test bed, with Crossplane.
+	$(OUT)/testbed up
+	$(OUT)/testbed crossplane
+	$(OUT)/testbed exec -- $(TESTBED_PUSH)
+	$(OUT)/testbed exec -- $(OUT)/demo --crossplane
 
 demo-down: $(OUT)/testbed $(OUT)/demo ## Stop the provider of the demo, and take the test bed down.
 	$(OUT)/demo --stop

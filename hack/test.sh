@@ -33,7 +33,7 @@ if ! wait "$build"; then
 fi
 trap - EXIT
 
-for target in envtest e2e; do
+for target in envtest e2e e2e-crossplane; do
 	say "$target"
 	make "$target"
 done

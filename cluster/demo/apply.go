@@ -14,8 +14,10 @@ import (
 
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +30,9 @@ const retryEvery = 200 * time.Millisecond
 // prepare applies the CRDs and what a Tenant needs. An existing cluster keeps a
 // provider configuration that it has.
 func prepare(ctx context.Context, c client.Client, testbed bool, say func(string, ...any)) error {
+	if err := checkInstalled(ctx, c, false); err != nil {
+		return err
+	}
 	crds, err := filepath.Glob("package/crds/*.yaml")
 	if err != nil {
 		return fmt.Errorf("cannot list CRDs: %w", err)
@@ -53,6 +58,28 @@ func prepare(ctx context.Context, c client.Client, testbed bool, say func(string
 		}
 	}
 	return applyConfig(ctx, c, config, testbed)
+}
+
+// checkInstalled refuses a cluster on which the provider was installed in the
+// other way: by Crossplane, or from a clone.
+func checkInstalled(ctx context.Context, c client.Client, byCrossplane bool) error {
+	crd := &metav1.PartialObjectMetadata{}
+	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	if err := c.Get(ctx, client.ObjectKey{Name: "tenants.kubeopera.io"}, crd); err != nil {
+		if kerrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("cannot find out whether the provider is installed: %w", err)
+	}
+	owned := metav1.GetControllerOf(crd) != nil
+	switch {
+	case owned && !byCrossplane:
+		return errors.New("cannot run a provider beside the one that Crossplane runs on this cluster; on the test bed, make demo-down first")
+	case !owned && byCrossplane:
+		return errors.New("cannot let Crossplane install the kinds that make demo has installed on this cluster; make demo-down first")
+	default:
+		return nil
+	}
 }
 
 func applyConfig(ctx context.Context, c client.Client, manifest []byte, overwrite bool) error {

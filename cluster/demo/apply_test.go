@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -67,7 +68,34 @@ func TestPrepare(t *testing.T) {
 	if tenant.Name != "alice-default" || tenant.Status.Phase != v1alpha1.PhasePending {
 		t.Errorf("The Tenant is there as it was read back, got %+v", tenant)
 	}
+	refuses(ctx, t, c)
 	saves(ctx, t, c, tenant)
+}
+
+// refuses proves that neither demo works over the other.
+func refuses(ctx context.Context, t *testing.T, c client.Client) {
+	t.Helper()
+	if err := checkInstalled(ctx, c, true); err == nil {
+		t.Error("Crossplane does not take over what is installed from a clone.")
+	}
+	crd := &metav1.PartialObjectMetadata{}
+	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	if err := c.Get(ctx, client.ObjectKey{Name: "tenants.kubeopera.io"}, crd); err != nil {
+		t.Fatal(err)
+	}
+	before := crd.DeepCopy()
+	crd.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: "pkg.crossplane.io/v1", Kind: "ProviderRevision", Name: "provider", UID: "1", Controller: new(true),
+	}})
+	if err := c.Patch(ctx, crd, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkInstalled(ctx, c, true); err != nil {
+		t.Errorf("What Crossplane has installed is shown again, got %v", err)
+	}
+	if err := prepare(ctx, c, false, func(string, ...any) {}); err == nil {
+		t.Error("No provider is run beside that of Crossplane.")
+	}
 }
 
 func repository(t *testing.T, c client.Client, reason, want string) {

@@ -58,6 +58,8 @@ var testbedConfig []byte
 type flags struct {
 	Testbed bool `help:"The cluster is the test bed, and this runs inside of it."`
 	Stop    bool `help:"Stop the provider of an earlier run, and do nothing else."`
+	// Crossplane needs what "testbed crossplane" has installed.
+	Crossplane bool `help:"Show the packages on a test bed with Crossplane, and run no provider from here."`
 }
 
 func main() {
@@ -88,6 +90,9 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 		}
 		slot.Close()
 		return nil
+	}
+	if f.Crossplane {
+		return showCrossplane(ctx, say)
 	}
 	c, err := connect()
 	if err != nil {

@@ -63,7 +63,7 @@ func (c *cloudSpace) enter(ctx context.Context) {
 func (c *cloudSpace) kubectl(ctx context.Context, args ...string) string {
 	GinkgoHelper()
 
-	out, err := kubectl(ctx, append([]string{"--kubeconfig", c.file}, args...)...)
+	out, err := rig.Kubectl(ctx, append([]string{"--kubeconfig", c.file}, args...)...)
 	Expect(err).NotTo(HaveOccurred())
 
 	return out

@@ -17,6 +17,8 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 const (
@@ -33,7 +35,7 @@ func itGoesWithADeadAPI(c *cloudSpace) {
 		By("ending its API")
 		// The provider would bring it back.
 		annotate(ctx, c.t, meta.AnnotationKeyReconciliationPaused, "true")
-		_, err := kubectl(ctx, "scale", "statefulset", releaseOf(c.t), "-n", namespaceOf(c.t), "--replicas=0")
+		_, err := rig.Kubectl(ctx, "scale", "statefulset", releaseOf(c.t), "-n", namespaceOf(c.t), "--replicas=0")
 		Expect(err).NotTo(HaveOccurred())
 
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(c.t), Name: releaseOf(c.t) + "-0"}}

@@ -34,7 +34,7 @@ var _ = Describe("The Tenant of examples/tenant", Ordered, ContinueOnFailure, fu
 		// It lives as long as the whole container.
 		seen = record(context.WithoutCancel(ctx), &v1alpha1.TenantList{}, client.InNamespace(rig.Namespace))
 		before, already = stageSeconds(ctx), len(kubeopera.Reports("7e9d3a1b-0000-4000-8000-000000000002"))
-		_, err := kubectl(ctx, "apply", "-f", filepath.Join(root, "examples", "tenant", "tenant.yaml"))
+		_, err := rig.Kubectl(ctx, "apply", "-f", filepath.Join(root, "examples", "tenant", "tenant.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func(ctx SpecContext) { removeAndWait(ctx, c.t) }, NodeTimeout(cleanupLimit))
 
@@ -70,7 +70,7 @@ var _ = Describe("The Tenant of examples/tenant", Ordered, ContinueOnFailure, fu
 	}, SpecTimeout(phaseLimit))
 
 	It("is shown by kubectl with its phase and its vCluster", func(ctx SpecContext) {
-		out, err := kubectl(ctx, "get", "kt", "-n", rig.Namespace)
+		out, err := rig.Kubectl(ctx, "get", "kt", "-n", rig.Namespace)
 		Expect(err).NotTo(HaveOccurred())
 
 		lines := strings.Split(strings.TrimSpace(out), "\n")

@@ -6,10 +6,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -19,20 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// kubectl runs the test bed's kubectl and returns what it prints.
-func kubectl(ctx context.Context, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "kubectl", args...)
-
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-
-	if err := c.Run(); err != nil {
-		return out.String(), fmt.Errorf("kubectl %q: %w: %s", args, err, bytes.TrimSpace(errs.Bytes()))
-	}
-
-	return out.String(), nil
-}
 
 // inside is a client of the tenant's own API.
 func inside(kubeconfig []byte) client.WithWatch {

@@ -44,7 +44,7 @@ var _ = Describe("The Tenant of examples/tenant with the objects of examples/adv
 		for file, o := range map[string]client.Object{
 			"advisoragent/agent.yaml": agent, "tenantquota/quota.yaml": quota, "tenant/tenant.yaml": c.t,
 		} {
-			_, err := kubectl(ctx, "apply", "-f", filepath.Join(root, "examples", file))
+			_, err := rig.Kubectl(ctx, "apply", "-f", filepath.Join(root, "examples", file))
 			Expect(err).NotTo(HaveOccurred())
 			DeferCleanup(func(ctx SpecContext) { removeAndWait(ctx, o) }, NodeTimeout(cleanupLimit))
 		}

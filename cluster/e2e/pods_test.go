@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 func itRunsPods(c *cloudSpace) {
@@ -28,7 +29,7 @@ func itRunsPods(c *cloudSpace) {
 
 		By("reading its log and running a command in it")
 		Eventually(ctx, func(ctx context.Context) (string, error) {
-			return kubectl(ctx, "--kubeconfig", c.file, "logs", "web")
+			return rig.Kubectl(ctx, "--kubeconfig", c.file, "logs", "web")
 		}).WithTimeout(phaseLimit).WithPolling(pollEvery).Should(Equal("listening\n"))
 		Expect(c.kubectl(ctx, "exec", "web", "--", "cat", "/tmp/index.html")).To(Equal("served by web\n"))
 

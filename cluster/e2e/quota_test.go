@@ -156,7 +156,7 @@ func (c *cloudSpace) free(ctx context.Context) (corev1.ResourceList, error) {
 func eventuallyFree(ctx context.Context, c *cloudSpace, want corev1.ResourceList) {
 	GinkgoHelper()
 	Eventually(ctx, c.free).WithTimeout(phaseLimit).WithPolling(pollEvery).Should(BeComparableTo(want), func() string {
-		return describeAll(ctx)
+		return cluster.DescribeAll(ctx)
 	})
 }
 

@@ -34,7 +34,7 @@ const (
 
 func itIsRetriedByItsPhase(c *cloudSpace) {
 	It("is Ready again at once when its phase is set to Pending", func(ctx SpecContext) {
-		out, err := kubectl(ctx, "patch", "tenant", c.t.GetName(), "-n", c.t.GetNamespace(),
+		out, err := rig.Kubectl(ctx, "patch", "tenant", c.t.GetName(), "-n", c.t.GetNamespace(),
 			"--subresource=status", "--type", "merge", "-p", setPending, "-o", "jsonpath={.status.phase}")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(out).To(Equal("Pending"))
@@ -43,7 +43,7 @@ func itIsRetriedByItsPhase(c *cloudSpace) {
 
 	It("is looked at at once when its phase is set to Pending without --subresource", func(ctx SpecContext) {
 		was := c.t.Status.LastHandledReconcileAt
-		out, err := kubectl(ctx, "patch", "tenant", c.t.GetName(), "-n", c.t.GetNamespace(), "--type", "merge", "-p", setPending,
+		out, err := rig.Kubectl(ctx, "patch", "tenant", c.t.GetName(), "-n", c.t.GetNamespace(), "--type", "merge", "-p", setPending,
 			"-o", "jsonpath={.status.phase}")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(out).To(Equal("Ready"), "the API server drops the status, and does not store it")
@@ -77,7 +77,7 @@ var _ = Describe("A Tenant that failed and pauses", func() {
 
 		for i, how := range [][]string{{"--subresource=status"}, nil} {
 			By(fmt.Sprintf("patching it %s", how))
-			_, err := kubectl(ctx, slices.Concat([]string{"patch", "tenant", t.GetName(), "-n", t.GetNamespace(), "--type", "merge", "-p", setPending}, how)...)
+			_, err := rig.Kubectl(ctx, slices.Concat([]string{"patch", "tenant", t.GetName(), "-n", t.GetNamespace(), "--type", "merge", "-p", setPending}, how)...)
 			Expect(err).NotTo(HaveOccurred())
 			Eventually(ctx, registry.attempts).WithTimeout(promptly).WithPolling(pollEvery).Should(HaveLen(attempts + i + 1))
 			eventually(ctx, t, promptly, bePhase(v1alpha1.PhaseFailed))

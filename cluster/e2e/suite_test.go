@@ -81,7 +81,7 @@ var _ = AfterSuite(func(ctx SpecContext) {
 // A failure without what the cluster looked like then is worth little.
 var _ = JustAfterEach(func(ctx SpecContext) {
 	if CurrentSpecReport().Failed() {
-		AddReportEntry("the cluster at the failure", describeAll(ctx))
+		AddReportEntry("the cluster at the failure", cluster.DescribeAll(ctx))
 		AddReportEntry("the end of the provider's log", provider.Tail(60))
 	}
 }, NodeTimeout(time.Minute))

@@ -8,7 +8,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -214,31 +213,4 @@ func expectNoHostNamespace(ctx context.Context, t *v1alpha1.Tenant) {
 
 	err := cluster.Client.Get(ctx, client.ObjectKey{Name: namespaceOf(t)}, &corev1.Namespace{})
 	Expect(err).To(MatchError(kerrors.IsNotFound, "not found"))
-}
-
-// describeAll shows all Tenants and what goes on in their host namespaces.
-func describeAll(ctx context.Context) string {
-	var b strings.Builder
-
-	all := &v1alpha1.TenantList{}
-	if err := cluster.Client.List(ctx, all); err != nil {
-		return err.Error()
-	}
-
-	for i := range all.Items {
-		t := &all.Items[i]
-		b.WriteString(rig.Describe(t))
-
-		pods := &corev1.PodList{}
-		if err := cluster.Client.List(ctx, pods, client.InNamespace(namespaceOf(t))); err != nil {
-			return b.String() + err.Error()
-		}
-
-		for j := range pods.Items {
-			p := &pods.Items[j]
-			fmt.Fprintf(&b, "  pod %s/%s: %s\n", p.GetNamespace(), p.GetName(), p.Status.Phase)
-		}
-	}
-
-	return b.String()
 }

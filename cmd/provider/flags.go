@@ -36,6 +36,9 @@ type flags struct {
 	LeaderElection bool   `short:"l" help:"Let only one of several replicas work."`
 	PodNamespace   string `placeholder:"NAME" help:"Namespace of the leader's lease and of reports that outlive their Tenant [the pod's own, or kubeopera-system outside of a cluster]."`
 
+	EnableChangelogs     bool   `help:"Tell a change log service of each change that is made (alpha)."`
+	ChangelogsSocketPath string `default:"/var/run/changelogs/changelogs.sock" placeholder:"PATH" help:"Unix socket of that service, usually a sidecar's [${default}]."`
+
 	ChartCache             string `default:"${charts}" placeholder:"FOLDER" help:"Folder that charts are kept in, an emptyDir in a pod [${default}]."`
 	MetricsBindAddress     string `default:":8080" placeholder:"ADDRESS" help:"Where /metrics is served, 0 for nowhere [${default}]."`
 	HealthProbeBindAddress string `default:":8081" placeholder:"ADDRESS" help:"Where /healthz and /readyz are served, 0 for nowhere [${default}]."`
@@ -65,8 +68,11 @@ func (f *flags) config() app.Config {
 		MaxReconcileRate: f.MaxReconcileRate,
 		LeaderElection:   f.LeaderElection,
 		PodNamespace:     f.PodNamespace,
+		ChangeLogs:       f.EnableChangelogs,
+		ChangeLogsSocket: f.ChangelogsSocketPath,
 		ChartCache:       f.ChartCache,
 		MetricsAddress:   f.MetricsBindAddress,
 		ProbeAddress:     f.HealthProbeBindAddress,
+		Version:          version,
 	}
 }

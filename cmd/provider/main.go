@@ -12,6 +12,10 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+	// The provider's image holds no certificates, and kubeopera-api, OCI registries
+	// and chart repositories on the internet speak TLS. What a machine or a mount
+	// brings counts instead.
+	_ "golang.org/x/crypto/x509roots/fallback"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/kubeopera/provider-kubeopera/internal/app"
@@ -22,6 +26,9 @@ const (
 	exitFailed   = 1
 	exitBadValue = 2
 )
+
+// version is set when the provider is built for its package.
+var version = "dev"
 
 func main() {
 	ctx := ctrl.SetupSignalHandler()
@@ -35,7 +42,9 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "provider: cannot start:", err)
 		return exitBadValue
 	}
-	if err := app.Run(ctx, f.config(), app.NewLogger(stderr, f.Debug)); err != nil {
+	log := app.NewLogger(stderr, f.Debug)
+	log.Info("Starting the provider", "version", version)
+	if err := app.Run(ctx, f.config(), log); err != nil {
 		fmt.Fprintln(stderr, "provider:", err)
 		return exitFailed
 	}

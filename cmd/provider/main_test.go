@@ -26,9 +26,11 @@ func defaults(cache string) app.Config {
 		Poll:             time.Minute,
 		Sync:             time.Hour,
 		MaxReconcileRate: 10,
+		ChangeLogsSocket: "/var/run/changelogs/changelogs.sock",
 		ChartCache:       cache,
 		MetricsAddress:   ":8080",
 		ProbeAddress:     ":8081",
+		Version:          "dev",
 	}
 }
 
@@ -48,9 +50,12 @@ func all(cache string) app.Config {
 		MaxReconcileRate: 3,
 		LeaderElection:   true,
 		PodNamespace:     "kubeopera-system",
+		ChangeLogs:       true,
+		ChangeLogsSocket: "/run/changes.sock",
 		ChartCache:       cache,
 		MetricsAddress:   "127.0.0.1:9090",
 		ProbeAddress:     "0",
+		Version:          "dev",
 	}
 }
 
@@ -96,6 +101,7 @@ func TestParse(t *testing.T) {
 				"SERVICE_CLIENT_ID": "provider", "SERVICE_CLIENT_SECRET": "hunter2", "ENVIRONMENT": "staging",
 				"DEBUG": "true", "POLL": "30s", "SYNC": "2h", "MAX_RECONCILE_RATE": "3",
 				"LEADER_ELECTION": "true", "POD_NAMESPACE": "kubeopera-system", "CHART_CACHE": cache,
+				"ENABLE_CHANGELOGS": "true", "CHANGELOGS_SOCKET_PATH": "/run/changes.sock",
 				"METRICS_BIND_ADDRESS": "127.0.0.1:9090", "HEALTH_PROBE_BIND_ADDRESS": "0",
 			},
 			want:  all(cache),
@@ -109,6 +115,7 @@ func TestParse(t *testing.T) {
 				"--service-client-id=provider", "--service-client-secret=hunter2", "--environment=staging",
 				"--debug", "--poll=30s", "--sync=2h", "--max-reconcile-rate=3",
 				"--leader-election", "--pod-namespace=kubeopera-system", "--chart-cache", cache,
+				"--enable-changelogs", "--changelogs-socket-path=/run/changes.sock",
 				"--metrics-bind-address=127.0.0.1:9090", "--health-probe-bind-address=0",
 			},
 			want:  all(cache),

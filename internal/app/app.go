@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package app runs the provider: it checks the settings, connects to the
-// cluster and starts the controllers.
+// cluster and starts the controllers once there is all that they need.
 package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,6 +32,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
+	"github.com/kubeopera/provider-kubeopera/internal/rights"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
@@ -49,34 +51,58 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster; run in a pod of one or set KUBECONFIG: %w", err)
 	}
-	if err := checkCRDs(ctx, cluster); err != nil {
-		return err
-	}
 	mgr, err := newManager(ratelimiter.LimitRESTConfig(cluster, c.MaxReconcileRate), c, log)
 	if err != nil {
 		return err
 	}
-	if err := addControllers(mgr, c, charts, log); err != nil {
+	disconnect, err := addStarter(mgr, c, charts, log)
+	if err != nil {
 		return err
 	}
+	defer func() { _ = disconnect() }()
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("cannot run the controllers: %w", err)
 	}
 	return nil
 }
 
-func addControllers(mgr ctrl.Manager, c Config, charts *helm.ChartCache, log logr.Logger) error {
-	states := statemetrics.NewMRStateMetrics()
-	recorder := managed.NewMRMetricRecorder()
-	ours := slices.Concat(helm.Collectors(), host.Collectors(), tenant.Collectors(), report.Collectors())
-	if err := register(append(ours, states, recorder)); err != nil {
-		return err
+// addStarter adds what starts the controllers, and the probes that say how far it
+// has come. The function closes what they have opened.
+func addStarter(mgr ctrl.Manager, c Config, charts *helm.ChartCache, log logr.Logger) (func() error, error) {
+	review, err := rights.NewReview(mgr.GetConfig())
+	if err != nil {
+		return nil, err
 	}
-	o := controllerOptions(c, log)
-	o.MetricOptions = &controller.MetricOptions{PollStateMetricInterval: c.Poll, MRMetrics: recorder, MRStateMetrics: states}
+	needs, err := newRequirement(mgr.GetAPIReader(), outboxNamespace(c))
+	if err != nil {
+		return nil, err
+	}
+	o, err := controllerOptions(c, log)
+	if err != nil {
+		return nil, err
+	}
+	disconnect, err := addChangeLogs(&o, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &starter{
+		mgr: mgr, options: o, ready: newReadiness(log), review: review, needs: needs,
+		controllers: func() error { return addControllers(mgr, c, o, charts) },
+	}
+	if err := mgr.Add(s); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot add the controllers: %w", err), disconnect())
+	}
+	if err := addProbes(mgr, c.ProbeAddress, s.ready); err != nil {
+		return nil, errors.Join(err, disconnect())
+	}
+	return disconnect, nil
+}
 
+// addControllers adds all controllers of the provider. The kinds of all must be
+// served.
+func addControllers(mgr ctrl.Manager, c Config, o controller.Options, charts *helm.ChartCache) error {
 	for _, l := range []resource.ManagedList{&v1alpha1.TenantList{}, &v1alpha1.AdvisorAgentList{}, &v1alpha1.TenantQuotaList{}} {
-		if err := mgr.Add(statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, states, l, c.Poll)); err != nil {
+		if err := mgr.Add(statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, o.MetricOptions.MRStateMetrics, l, c.Poll)); err != nil {
 			return fmt.Errorf("cannot add the count of %T: %w", l, err)
 		}
 	}
@@ -116,8 +142,15 @@ func addKinds(mgr ctrl.Manager, c Config, o controller.Options, charts *helm.Cha
 	return nil
 }
 
-// controllerOptions are what all controllers share.
-func controllerOptions(c Config, log logr.Logger) controller.Options {
+// controllerOptions are what all controllers share. The metrics among them are
+// registered.
+func controllerOptions(c Config, log logr.Logger) (controller.Options, error) {
+	states := statemetrics.NewMRStateMetrics()
+	recorder := managed.NewMRMetricRecorder()
+	ours := slices.Concat(helm.Collectors(), host.Collectors(), tenant.Collectors(), report.Collectors())
+	if err := register(append(ours, states, recorder)); err != nil {
+		return controller.Options{}, err
+	}
 	features := &feature.Flags{}
 	features.Enable(feature.EnableBetaManagementPolicies)
 
@@ -127,7 +160,8 @@ func controllerOptions(c Config, log logr.Logger) controller.Options {
 		PollInterval:            c.Poll,
 		MaxConcurrentReconciles: c.MaxReconcileRate,
 		Features:                features,
-	}
+		MetricOptions:           &controller.MetricOptions{PollStateMetricInterval: c.Poll, MRMetrics: recorder, MRStateMetrics: states},
+	}, nil
 }
 
 // register adds the metrics to those of the libraries.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ const (
 	// costs requests to its host and to its own API.
 	minPoll = 5 * time.Second
 	minSync = time.Minute
+
+	// defaultSocket is where the sidecar for change logs usually listens.
+	defaultSocket = "/var/run/changelogs/changelogs.sock"
 
 	writableFolder = "set it to a folder that the provider may write to"
 )
@@ -67,12 +71,22 @@ type Config struct {
 	// cluster.
 	PodNamespace string
 
+	// ChangeLogs tells the service behind ChangeLogsSocket of each change that is
+	// made for a managed resource.
+	ChangeLogs bool
+	// ChangeLogsSocket is the path of a unix socket. It may come later than the
+	// provider.
+	ChangeLogsSocket string
+
 	// ChartCache is the folder that downloaded charts are kept in.
 	ChartCache string
 
 	// MetricsAddress and ProbeAddress are host:port to listen on; 0 turns it off.
 	MetricsAddress string
 	ProbeAddress   string
+
+	// Version of the provider, as change logs name it.
+	Version string
 }
 
 // Secret is text that no message and no log ever shows.
@@ -106,6 +120,7 @@ func (c Config) Validate() error {
 		{"sync", func() error { return checkInterval(c.Sync, minSync, "1h") }},
 		{"max-reconcile-rate", func() error { return checkRate(c.MaxReconcileRate) }},
 		{"pod-namespace", func() error { return checkNamespace(c.PodNamespace) }},
+		{"changelogs-socket-path", func() error { return checkSocket(c.ChangeLogs, c.ChangeLogsSocket) }},
 		{"metrics-bind-address", func() error { return checkAddress(c.MetricsAddress) }},
 		{"health-probe-bind-address", func() error { return checkAddress(c.ProbeAddress) }},
 		{"chart-cache", func() error { return checkFolder(c.ChartCache) }},
@@ -209,6 +224,15 @@ func checkNamespace(s string) error {
 		return fmt.Errorf("%q is not the name of a namespace; set it to one such as kubeopera-system, or leave it empty", s)
 	}
 	return nil
+}
+
+// checkSocket finds a path that no connection can be made to, wherever the
+// provider was started.
+func checkSocket(used bool, path string) error {
+	if !used || filepath.IsAbs(path) {
+		return nil
+	}
+	return fmt.Errorf("%q is not an absolute path; set it to one such as %s, or %s to off", path, defaultSocket, setting("enable-changelogs"))
 }
 
 func checkAddress(s string) error {

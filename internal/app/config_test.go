@@ -49,6 +49,8 @@ func TestValidate(t *testing.T) {
 		"LeaseNamespace":  {"The lease may lie anywhere.", func(c *Config) { c.PodNamespace = "kubeopera-system" }},
 		"SmallestNumbers": {"The smallest numbers are allowed.", func(c *Config) { c.Poll, c.Sync, c.MaxReconcileRate = 5*time.Second, time.Minute, 1 }},
 		"NoEnvironment":   {"Without an environment there is no label.", func(c *Config) { c.Environment = "" }},
+		"NoChangeLogs":    {"A socket that is not used may be anything.", func(c *Config) { c.ChangeLogsSocket = "socket" }},
+		"ChangeLogs":      {"The socket may come later.", func(c *Config) { c.ChangeLogs, c.ChangeLogsSocket = true, "/nowhere/socket" }},
 		"CacheThere":      {"The chart cache survives a restart.", func(c *Config) { c.ChartCache = filepath.Dir(c.ChartCache) }},
 	}
 	for name, tc := range cases {
@@ -106,6 +108,8 @@ func TestValidateRefuses(t *testing.T) {
 		"Metrics":        {"It must be an address.", func(c *Config) { c.MetricsAddress = "8080" }, []string{"--metrics-bind-address (METRICS_BIND_ADDRESS)", "such as :8080"}},
 		"MetricsPort":    {"Ports end at 65535.", func(c *Config) { c.MetricsAddress = ":65536" }, []string{"METRICS_BIND_ADDRESS", "such as :8080"}},
 		"Probes":         {"It must be an address.", func(c *Config) { c.ProbeAddress = "" }, []string{"--health-probe-bind-address (HEALTH_PROBE_BIND_ADDRESS)", "such as :8080"}},
+		"Socket":         {"It is not relative to where the provider was started.", func(c *Config) { c.ChangeLogs, c.ChangeLogsSocket = true, "socket" }, []string{"--changelogs-socket-path (CHANGELOGS_SOCKET_PATH)", "such as /var/run/", "--enable-changelogs (ENABLE_CHANGELOGS)"}},
+		"SocketEmpty":    {"There must be one.", func(c *Config) { c.ChangeLogs = true }, []string{"CHANGELOGS_SOCKET_PATH", "such as /var/run/"}},
 		"CacheEmpty":     {"Charts must lie somewhere.", func(c *Config) { c.ChartCache = "" }, []string{"--chart-cache (CHART_CACHE)", "may write to"}},
 		"CacheFile":      {"A file is no folder.", func(c *Config) { c.ChartCache = file }, []string{"CHART_CACHE", "may write to"}},
 		"CacheBelowFile": {"Nothing lies below a file.", func(c *Config) { c.ChartCache = filepath.Join(file, "charts") }, []string{"CHART_CACHE", "may write to"}},

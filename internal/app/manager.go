@@ -8,8 +8,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/customresourcesgate"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -18,7 +20,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -34,8 +35,7 @@ const (
 	podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
 
-// newManager makes the manager with its caches, probes and metrics, and no
-// controller yet.
+// newManager makes the manager with its caches and metrics, and no controller yet.
 func newManager(cluster *rest.Config, c Config, log logr.Logger) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
@@ -47,7 +47,7 @@ func newManager(cluster *rest.Config, c Config, log logr.Logger) (ctrl.Manager, 
 		Cache:                         cacheOptions(c),
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: c.MetricsAddress},
-		HealthProbeBindAddress:        c.ProbeAddress,
+		HealthProbeBindAddress:        "0", // They are served by addProbes.
 		LeaderElection:                c.LeaderElection,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       podNamespace(c.PodNamespace, podNamespaceFile),
@@ -57,13 +57,13 @@ func newManager(cluster *rest.Config, c Config, log logr.Logger) (ctrl.Manager, 
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the manager: %w", err)
 	}
-	return mgr, addProbes(mgr)
+	return mgr, nil
 }
 
-// newScheme knows Kubernetes' own kinds and ours.
+// newScheme knows Kubernetes' own kinds, CRDs and ours.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("cannot register kinds: %w", err)
 		}
@@ -72,13 +72,16 @@ func newScheme() (*runtime.Scheme, error) {
 }
 
 // cacheOptions keep other people's Secrets and ConfigMaps out of memory: reads of
-// Secrets are live, and the watches see only those that the provider made.
+// Secrets are live, and the watches see only those that the provider made. Of CRDs
+// they keep the names.
 func cacheOptions(c Config) cache.Options {
 	return cache.Options{
 		SyncPeriod: &c.Sync,
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}:    {Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})},
 			&corev1.ConfigMap{}: report.OutboxCache(podNamespace(c.PodNamespace, podNamespaceFile)),
+
+			&apiextensionsv1.CustomResourceDefinition{}: {Transform: customresourcesgate.TransformStripCRDSchema},
 		},
 	}
 }
@@ -92,18 +95,4 @@ func podNamespace(asked, podFile string) string {
 		return strings.TrimSpace(string(own))
 	}
 	return namespaceOutside
-}
-
-func addProbes(mgr ctrl.Manager) error {
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return fmt.Errorf("cannot add the health probe: %w", err)
-	}
-	s := &caches{cache: mgr.GetCache()}
-	if err := mgr.Add(s); err != nil {
-		return fmt.Errorf("cannot add the readiness probe: %w", err)
-	}
-	if err := mgr.AddReadyzCheck("caches", s.check); err != nil {
-		return fmt.Errorf("cannot add the readiness probe: %w", err)
-	}
-	return nil
 }

@@ -17,7 +17,7 @@ import (
 // addReports adds the controller that tells kubeopera-api, and returns where
 // reports wait that outlive their Tenant; nil when nothing is to be reported.
 func addReports(mgr ctrl.Manager, c Config, o controller.Options) (*report.Outbox, error) {
-	if c.APIBaseURL == "" {
+	if outboxNamespace(c) == "" {
 		return nil, nil
 	}
 	api, err := report.NewClient(report.Options{
@@ -29,7 +29,7 @@ func addReports(mgr ctrl.Manager, c Config, o controller.Options) (*report.Outbo
 	if err != nil {
 		return nil, err
 	}
-	outbox := report.NewOutbox(mgr.GetClient(), mgr.GetAPIReader(), podNamespace(c.PodNamespace, podNamespaceFile))
+	outbox := report.NewOutbox(mgr.GetClient(), mgr.GetAPIReader(), outboxNamespace(c))
 	err = reports.Setup(mgr, reports.Options{
 		Options:         o,
 		Client:          api,
@@ -40,4 +40,13 @@ func addReports(mgr ctrl.Manager, c Config, o controller.Options) (*report.Outbo
 		return nil, fmt.Errorf("cannot set up the controller of reports: %w", err)
 	}
 	return outbox, nil
+}
+
+// outboxNamespace is where reports wait that outlive their Tenant; empty when
+// nothing is to be reported.
+func outboxNamespace(c Config) string {
+	if c.APIBaseURL == "" {
+		return ""
+	}
+	return podNamespace(c.PodNamespace, podNamespaceFile)
 }

@@ -6,32 +6,46 @@
 package app
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
 )
 
-// TestRun runs the whole provider as the leader of one, and stops it.
+// TestRun runs the whole provider from where it may do nothing and knows no kind
+// to where it leads, and stops it.
 func TestRun(t *testing.T) {
-	cluster := testenv.RunControlPlane(t, "package/crds")
+	cluster := testenv.RunControlPlane(t)
 	connect(t, cluster)
 	scheme, err := newScheme()
 	if err != nil {
@@ -45,55 +59,162 @@ func TestRun(t *testing.T) {
 	if err := c.Create(t.Context(), ns); err != nil {
 		t.Fatalf("Create(namespace): %v", err)
 	}
-
-	paused := &v1alpha1.Tenant{
-		ObjectMeta: metav1.ObjectMeta{Name: "alice", Namespace: ns.Name, Annotations: map[string]string{"crossplane.io/paused": "true"}},
-		Spec:       v1alpha1.TenantSpec{UserID: "alice", TenantName: "alice", CloudSpaceID: "alice"},
+	// Another leads until the end.
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "provider-kubeopera.kubeopera.io"},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("another"), LeaseDurationSeconds: ptr.To[int32](3600), RenewTime: ptr.To(metav1.NowMicro())},
 	}
-	if err := c.Create(t.Context(), paused); err != nil {
-		t.Fatalf("Create(tenant): %v", err)
+	if err := c.Create(t.Context(), lease); err != nil {
+		t.Fatalf("Create(lease): %v", err)
 	}
+	log := newChangeLog(t)
 
 	config := valid(t)
 	config.Poll = time.Second
 	config.LeaderElection, config.PodNamespace = true, ns.Name
+	config.ChangeLogs, config.ChangeLogsSocket, config.Version = true, log.socket, "v1.2.3"
+	config.ClientID, config.ClientSecret = "provider", leaked
 	config.MetricsAddress, config.ProbeAddress = freeAddress(t), freeAddress(t)
+	ready, metrics := "http://"+config.ProbeAddress+"/readyz", "http://"+config.MetricsAddress+"/metrics"
 
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, config, NewLogger(t.Output(), true)) }()
 	t.Cleanup(stop)
 
-	for _, path := range []string{"/healthz", "/readyz"} {
-		answers(t, done, "http://"+config.ProbeAddress+path, "ok")
+	answers(t, done, "http://"+config.ProbeAddress+"/healthz", http.StatusOK, "ok")
+	for _, want := range []string{
+		"missing right: update tenants.kubeopera.io/status\n", "missing right: create pods/exec\n",
+		`missing right: create configmaps in namespace "kubeopera-system"` + "\n",
+	} {
+		answers(t, done, ready, http.StatusServiceUnavailable, want)
 	}
-	// Controllers count from their first start, which is after the election.
-	answers(t, done, "http://"+config.MetricsAddress+"/metrics", `controller_runtime_reconcile_total{controller="managed/tenant.kubeopera.io"`)
-	answers(t, done, "http://"+config.MetricsAddress+"/metrics", `crossplane_managed_resource_exists{gvk="kubeopera.io/v1alpha1, Kind=Tenant"} 1`)
+	grant(t, c)
+	answers(t, done, ready, http.StatusServiceUnavailable, "CRD advisoragents.kubeopera.io\nCRD clusterproviderconfigs.kubeopera.io\n")
 
-	key := client.ObjectKey{Namespace: ns.Name, Name: "provider-kubeopera.kubeopera.io"}
-	if holder(t, c, key) == "" {
+	if _, err := envtest.InstallCRDs(cluster, envtest.CRDInstallOptions{Paths: []string{"../../package/crds"}, ErrorIfPathMissing: true}); err != nil {
+		t.Fatalf("InstallCRDs(...): %v", err)
+	}
+	answers(t, done, ready, http.StatusOK, "ok")
+
+	lease.Spec.HolderIdentity = nil
+	if err := c.Update(t.Context(), lease); err != nil {
+		t.Fatalf("Update(lease): %v", err)
+	}
+	createTenants(t, c, ns.Name)
+	// Controllers count from their first start, which is after the election.
+	answers(t, done, metrics, http.StatusOK, `controller_runtime_reconcile_total{controller="managed/tenant.kubeopera.io"`)
+	answers(t, done, metrics, http.StatusOK, `crossplane_managed_resource_exists{gvk="kubeopera.io/v1alpha1, Kind=Tenant"} 2`)
+	if holder(t, c, client.ObjectKeyFromObject(lease)) == "" {
 		t.Error("The leader holds a lease of its own name.")
 	}
+
+	expectEntry(t, log, "create Tenant/bob")
+	if err := c.Delete(t.Context(), &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "bob"}}); err != nil {
+		t.Fatalf("Delete(tenant): %v", err)
+	}
+	expectEntry(t, log, "delete Tenant/bob")
+	if text := log.text(t); strings.Contains(text, leaked) || strings.Contains(text, "alice") {
+		t.Errorf("An entry holds no secret, and nothing is told of what is paused: got %s", text)
+	}
+
 	stop()
 	if err := <-done; err != nil {
 		t.Errorf("To be told to stop is no failure.\nRun(...): %v", err)
 	}
-	if got := holder(t, c, key); got != "" {
+	if got := holder(t, c, client.ObjectKeyFromObject(lease)); got != "" {
 		t.Errorf("Who stops gives the lease back, so that the next need not wait; it is still held by %q", got)
 	}
 }
 
-func TestRunWithoutCRDs(t *testing.T) {
-	connect(t, testenv.RunControlPlane(t))
+// providerUser is who the provider is in these tests.
+const providerUser = "provider"
 
-	err := Run(t.Context(), valid(t), NewLogger(t.Output(), true))
-	if want := "CRD tenants.kubeopera.io is not installed: kubectl apply -f package/crds"; err == nil || err.Error() != want {
-		t.Errorf("What is missing is said at once, in one line.\nRun(...): want %q, got %v", want, err)
+// grant gives the provider what is shipped, as it is bound for a plain install.
+func grant(t *testing.T, c client.Client) {
+	t.Helper()
+	for _, file := range []string{"clusterrole.yaml", "provider.yaml"} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "cluster", "rbac", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for docs := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096); ; {
+			u := &unstructured.Unstructured{}
+			err := docs.Decode(u)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("cannot read %q: %v", file, err)
+			}
+			if strings.HasSuffix(u.GetKind(), "Binding") {
+				u.Object["subjects"] = []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": rbacv1.UserKind, "name": providerUser}}
+			}
+			if err := c.Create(t.Context(), u); err != nil {
+				t.Fatalf("Create(%s): %v", u.GetKind(), err)
+			}
+		}
 	}
 }
 
-// connect has the provider find the cluster as it does outside of one.
+// createTenants creates one that is paused, and one on this cluster, of which only
+// a namespace can come to be.
+func createTenants(t *testing.T, c client.Client, namespace string) {
+	t.Helper()
+	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	pc.Spec.Credentials.Source = xpv2.CredentialsSourceInjectedIdentity
+	pc.Spec.Chart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{Repository: chartRepository(t)}}
+	objs := []client.Object{pc}
+	for name, annotations := range map[string]map[string]string{"alice": {"crossplane.io/paused": "true"}, "bob": nil} {
+		objs = append(objs, &v1alpha1.Tenant{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: annotations},
+			Spec: v1alpha1.TenantSpec{
+				UserID: name, TenantName: name, CloudSpaceID: name, Flux: &v1alpha1.FluxSpec{Enabled: ptr.To(false)},
+			},
+		})
+	}
+	for _, o := range objs {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatalf("Create(%T): %v", o, err)
+		}
+	}
+}
+
+// chartRepository has a vCluster chart without anything in it.
+func chartRepository(t *testing.T) string {
+	t.Helper()
+	chart := &bytes.Buffer{}
+	zip := gzip.NewWriter(chart)
+	files := tar.NewWriter(zip)
+	raw := []byte("apiVersion: v2\nname: vcluster\nversion: 0.21.2\n")
+	err := files.WriteHeader(&tar.Header{Name: "vcluster/Chart.yaml", Size: int64(len(raw)), Mode: 0o644})
+	if _, write := files.Write(raw); errors.Join(err, write, files.Close(), zip.Close()) != nil {
+		t.Fatalf("cannot pack a chart: %v", errors.Join(err, write))
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/index.yaml" {
+			_, _ = io.WriteString(w, "apiVersion: v1\nentries: {vcluster: [{name: vcluster, version: 0.21.2, urls: [vcluster.tgz]}]}\n")
+			return
+		}
+		_, _ = w.Write(chart.Bytes())
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/vcluster"
+}
+
+// expectEntry waits until the change log has the entry.
+func expectEntry(t *testing.T, log *changeLog, want string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+		return slices.Contains(log.has(), want), nil
+	})
+	if err != nil {
+		t.Fatalf("The change log never had %q: it has %q", want, log.has())
+	}
+}
+
+// connect has the provider find the cluster as it does outside of one, as a user
+// who may do nothing.
 func connect(t *testing.T, cluster *rest.Config) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
@@ -101,7 +222,7 @@ func connect(t *testing.T, cluster *rest.Config) {
 		CurrentContext: "test",
 		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "test"}},
 		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: cluster.Host, CertificateAuthorityData: cluster.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"test": {ClientCertificateData: cluster.CertData, ClientKeyData: cluster.KeyData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"test": {ClientCertificateData: cluster.CertData, ClientKeyData: cluster.KeyData, Impersonate: providerUser}},
 	}, file)
 	if err != nil {
 		t.Fatalf("WriteToFile(...): %v", err)
@@ -120,8 +241,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// answers waits until the page is served with the text in it.
-func answers(t *testing.T, done <-chan error, url, text string) {
+// answers waits until the page is served with that code and the text in it.
+func answers(t *testing.T, done <-chan error, url string, code int, text string) {
 	t.Helper()
 	last := ""
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
@@ -142,7 +263,7 @@ func answers(t *testing.T, done <-chan error, url, text string) {
 		defer func() { _ = resp.Body.Close() }()
 		body, err := io.ReadAll(resp.Body)
 		last = resp.Status + " " + string(body)
-		return err == nil && resp.StatusCode == http.StatusOK && strings.Contains(last, text), nil
+		return err == nil && resp.StatusCode == code && strings.Contains(last, text), nil
 	})
 	if err != nil {
 		t.Fatalf("%s does not answer with %q: %v; the last answer was %.2000s", url, text, err, last)

@@ -83,8 +83,8 @@ func (c *Cluster) Install(ctx context.Context, root string) error {
 		}
 	}
 
-	for _, f := range []string{"rbac/provider.yaml", "admission/retry.yaml"} {
-		if err := c.applyFile(ctx, filepath.Join(root, "cluster", filepath.FromSlash(f))); err != nil {
+	for _, f := range []string{"rbac/clusterrole.yaml", "rbac/provider.yaml", "admission/retry.yaml"} {
+		if err := c.ApplyFile(ctx, filepath.Join(root, "cluster", filepath.FromSlash(f))); err != nil {
 			return err
 		}
 	}
@@ -92,33 +92,56 @@ func (c *Cluster) Install(ctx context.Context, root string) error {
 	return nil
 }
 
-// applyFile applies each object in a file of YAML documents.
-func (c *Cluster) applyFile(ctx context.Context, file string) error {
+// ApplyFile applies each object in a file of YAML documents.
+func (c *Cluster) ApplyFile(ctx context.Context, file string) error {
+	all, err := ReadManifests(file)
+	if err != nil {
+		return err
+	}
+
+	for _, u := range all {
+		if err := c.Apply(ctx, u); err != nil {
+			return fmt.Errorf("%q: %w", file, err)
+		}
+	}
+
+	return nil
+}
+
+// Apply applies the object.
+func (c *Cluster) Apply(ctx context.Context, u *unstructured.Unstructured) error {
+	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("cannot apply %s %q: %w", u.GetKind(), u.GetName(), err)
+	}
+
+	return nil
+}
+
+// ReadManifests reads the objects in a file of YAML documents.
+func ReadManifests(file string) ([]*unstructured.Unstructured, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("cannot read what is to be applied: %w", err)
+		return nil, fmt.Errorf("cannot read what is to be applied: %w", err)
 	}
 	defer func() { _ = f.Close() }()
+
+	var out []*unstructured.Unstructured
 
 	for docs := utilyaml.NewYAMLOrJSONDecoder(f, 4096); ; {
 		u := &unstructured.Unstructured{}
 
 		err := docs.Decode(&u.Object)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return out, nil
 		}
 
 		if err != nil {
-			return fmt.Errorf("cannot read %q: %w", file, err)
+			return nil, fmt.Errorf("cannot read %q: %w", file, err)
 		}
 
-		if len(u.Object) == 0 {
-			continue
-		}
-
-		err = c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
-		if err != nil {
-			return fmt.Errorf("cannot apply %s %q of %q: %w", u.GetKind(), u.GetName(), file, err)
+		if len(u.Object) > 0 {
+			out = append(out, u)
 		}
 	}
 }
@@ -152,7 +175,7 @@ func (c *Cluster) installCRDs(ctx context.Context, folder string) error {
 	}
 
 	for _, f := range files {
-		if err := c.applyFile(ctx, f); err != nil {
+		if err := c.ApplyFile(ctx, f); err != nil {
 			return err
 		}
 	}

@@ -4,15 +4,19 @@
 package rig
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // NewTenant is a Tenant whose name begins with the prefix, with ids of its own.
@@ -45,6 +49,33 @@ func Describe(t *v1alpha1.Tenant) string {
 
 	if d := t.GetDeletionTimestamp(); d != nil {
 		fmt.Fprintf(&b, "  being deleted since %s, finalizers %v\n", d.UTC().Format("15:04:05"), t.GetFinalizers())
+	}
+
+	return b.String()
+}
+
+// DescribeAll says where each Tenant stands, and its pods.
+func (c *Cluster) DescribeAll(ctx context.Context) string {
+	var b strings.Builder
+
+	all := &v1alpha1.TenantList{}
+	if err := c.Client.List(ctx, all); err != nil {
+		return err.Error()
+	}
+
+	for i := range all.Items {
+		t := &all.Items[i]
+		b.WriteString(Describe(t))
+
+		pods := &corev1.PodList{}
+		if err := c.Client.List(ctx, pods, client.InNamespace(vcluster.HostNamespace(t.Spec.TenantName))); err != nil {
+			return b.String() + err.Error()
+		}
+
+		for j := range pods.Items {
+			p := &pods.Items[j]
+			fmt.Fprintf(&b, "  pod %s/%s: %s\n", p.GetNamespace(), p.GetName(), p.Status.Phase)
+		}
 	}
 
 	return b.String()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -42,6 +43,10 @@ func Options(o controller.Options) []managed.ReconcilerOption {
 		out = append(out, managed.WithManagementPolicies())
 	}
 
+	if o.Features.Enabled(feature.EnableAlphaChangeLogs) {
+		out = append(out, managed.WithChangeLogger(o.ChangeLogOptions.ChangeLogger))
+	}
+
 	if m := o.MetricOptions; m != nil {
 		out = append(out, managed.WithMetricRecorder(m.MRMetrics))
 	}
@@ -49,9 +54,11 @@ func Options(o controller.Options) []managed.ReconcilerOption {
 	return out
 }
 
-// pollInterval is short while an object is not Ready.
+// pollInterval is short while an object is not Ready. One that the object asks for
+// itself by its annotation is as it says, but never below the shortest.
 func pollInterval(mg resource.Managed, d time.Duration) time.Duration {
-	if mg.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
+	_, asked := meta.GetPollInterval(mg)
+	if !asked && mg.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
 		d = min(d, unreadyPoll)
 	}
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -23,6 +24,9 @@ func TestOptions(t *testing.T) {
 	on := &feature.Flags{}
 	on.Enable(feature.EnableBetaManagementPolicies)
 
+	logged := &feature.Flags{}
+	logged.Enable(feature.EnableAlphaChangeLogs)
+
 	none := len(Options(controller.Options{Features: &feature.Flags{}}))
 
 	for name, tc := range map[string]struct {
@@ -31,6 +35,7 @@ func TestOptions(t *testing.T) {
 	}{
 		"Policies":   {controller.Options{Features: on}, 1},
 		"Metrics":    {controller.Options{Features: &feature.Flags{}, MetricOptions: &controller.MetricOptions{MRMetrics: managed.NewMRMetricRecorder()}}, 1},
+		"ChangeLogs": {controller.Options{Features: logged, ChangeLogOptions: &controller.ChangeLogOptions{}}, 1},
 		"Everything": {controller.Options{Features: on, MetricOptions: &controller.MetricOptions{MRMetrics: managed.NewMRMetricRecorder()}}, 2},
 	} {
 		if got := len(Options(tc.options)) - none; got != tc.more {
@@ -49,6 +54,11 @@ func TestPollInterval(t *testing.T) {
 		return t
 	}
 
+	asks := func(mg resource.Managed, d string) resource.Managed {
+		meta.AddAnnotations(mg, map[string]string{meta.AnnotationKeyPollInterval: d})
+		return mg
+	}
+
 	cases := map[string]struct {
 		reason string
 		mg     resource.Managed
@@ -60,6 +70,8 @@ func TestPollInterval(t *testing.T) {
 		"Failed":    {"what failed too", with(xpv2.Unavailable()), 10 * time.Minute, 15 * time.Second},
 		"Deleting":  {"and what is being deleted", with(xpv2.Deleting()), 10 * time.Minute, 15 * time.Second},
 		"Unknown":   {"and what was never looked at", &v1alpha1.AdvisorAgent{}, 10 * time.Minute, 15 * time.Second},
+		"Asked":     {"but for what asks for a poll of its own", asks(with(xpv2.Creating()), "10m"), 10 * time.Minute, 10 * time.Minute},
+		"Nonsense":  {"in words that are none", asks(with(xpv2.Creating()), "seldom"), 10 * time.Minute, 15 * time.Second},
 		"ShortPoll": {"a poll that is shorter stays", with(xpv2.Creating()), 6 * time.Second, 6 * time.Second},
 	}
 	for name, tc := range cases {

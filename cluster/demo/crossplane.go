@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+// team is the namespace of the CloudSpaces in the examples.
+const team = "team-alice"
+
+// showCrossplane installs the packages on a test bed that has Crossplane, makes a
+// CloudSpace and a claim for another, opens it and deletes both.
+func showCrossplane(ctx context.Context, say func(string, ...any)) error {
+	c, err := rig.Connect()
+	if err != nil {
+		return err
+	}
+	if err := checkInstalled(ctx, c.Client, true); err != nil {
+		return err
+	}
+	if err := c.InstallPackages(ctx, ".", say); err != nil {
+		return err
+	}
+	if err := c.ApplyFile(ctx, "examples/cloudspace/namespace.yaml"); err != nil {
+		return err
+	}
+	spaces, err := askFor(ctx, c, "examples/cloudspace/staging.yaml", "examples/claim/claim.yaml")
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := followSpace(ctx, c, s, say); err != nil {
+			return err
+		}
+	}
+	kubeconfig, err := connectionSecret(ctx, c, spaces[1])
+	if err != nil {
+		return err
+	}
+	if err := ask(ctx, kubeconfig, say); err != nil {
+		return err
+	}
+	if err := giveUp(ctx, c, spaces, say); err != nil {
+		return err
+	}
+	say("ask for your own: bin/testbed exec -- kubectl apply -f examples/cloudspace")
+	return nil
+}
+
+// askFor applies the only object of each file.
+func askFor(ctx context.Context, c *rig.Cluster, files ...string) ([]*unstructured.Unstructured, error) {
+	var out []*unstructured.Unstructured
+	for _, f := range files {
+		all, err := rig.ReadManifests(f)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) != 1 {
+			return nil, fmt.Errorf("%s holds %d objects, not one", f, len(all))
+		}
+		if err := c.Apply(ctx, all[0].DeepCopy()); err != nil {
+			return nil, err
+		}
+		out = append(out, all[0])
+	}
+	return out, nil
+}
+
+// followSpace says each phase and message, until it is Ready.
+func followSpace(ctx context.Context, c *rig.Cluster, o *unstructured.Unstructured, say func(string, ...any)) error {
+	last := ""
+	err := wait.PollUntilContextCancel(ctx, retryEvery, true, func(ctx context.Context) (bool, error) {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+			return false, fmt.Errorf("cannot read %s: %w", titleOf(o), err)
+		}
+		phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+		message, _, _ := unstructured.NestedString(o.Object, "status", "message")
+		if now := strings.TrimSpace(phase + " " + message); now != "" && now != last {
+			say("%s: %s", titleOf(o), now)
+			last = now
+		}
+		return rig.ConditionOf(o, "Ready")["status"] == string(corev1.ConditionTrue), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s does not become Ready: %w\n%s%s", titleOf(o), errors.Join(err, context.Cause(ctx)),
+			rig.DescribeConditions(o), c.DescribeAll(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// titleOf tells the two kinds of one name apart.
+func titleOf(o *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s.%s %s", o.GetKind(), o.GroupVersionKind().Group, o.GetName())
+}
+
+// connectionSecret is the kubeconfig in the Secret that the claim names.
+func connectionSecret(ctx context.Context, c *rig.Cluster, claim *unstructured.Unstructured) ([]byte, error) {
+	name, _, err := unstructured.NestedString(claim.Object, "spec", "writeConnectionSecretToRef", "name")
+	if err != nil || name == "" {
+		return nil, fmt.Errorf("claim %q names no connection Secret: %w", claim.GetName(), errors.Join(err))
+	}
+	s := &corev1.Secret{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: claim.GetNamespace(), Name: name}, s); err != nil {
+		return nil, fmt.Errorf("cannot read the claim's connection Secret: %w", err)
+	}
+	return s.Data["kubeconfig"], nil
+}
+
+// giveUp deletes what was asked for, and errs if anything of it is left.
+func giveUp(ctx context.Context, c *rig.Cluster, spaces []*unstructured.Unstructured, say func(string, ...any)) error {
+	tenants := &v1alpha1.TenantList{}
+	if err := c.Client.List(ctx, tenants, client.InNamespace(team)); err != nil {
+		return fmt.Errorf("cannot list Tenants: %w", err)
+	}
+	for _, o := range spaces {
+		if err := c.Client.Delete(ctx, o, client.PropagationPolicy("Foreground")); err != nil {
+			return fmt.Errorf("cannot delete %s: %w", titleOf(o), err)
+		}
+	}
+	for _, o := range spaces {
+		err := wait.PollUntilContextCancel(ctx, retryEvery, true, func(ctx context.Context) (bool, error) {
+			err := c.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+			return err != nil, client.IgnoreNotFound(err)
+		})
+		if err != nil {
+			return fmt.Errorf("%s does not go: %w\n%s", titleOf(o), err, c.DescribeAll(context.WithoutCancel(ctx)))
+		}
+		say("%s is gone", titleOf(o))
+	}
+	return nothingLeft(ctx, c, tenants.Items, say)
+}
+
+// nothingLeft waits until nothing is left of the Tenants. Their usages go by the
+// garbage collector.
+func nothingLeft(ctx context.Context, c *rig.Cluster, tenants []v1alpha1.Tenant, say func(string, ...any)) error {
+	for i := range tenants {
+		var left []string
+		err := wait.PollUntilContextTimeout(ctx, retryEvery, answerLimit, true, func(ctx context.Context) (bool, error) {
+			var err error
+			left, err = c.Leftovers(ctx, &tenants[i])
+			return len(left) == 0, err
+		})
+		if err != nil {
+			return fmt.Errorf("of Tenant %q is left: %s: %w", tenants[i].GetName(), strings.Join(left, ", "), err)
+		}
+	}
+	say("nothing is left of %d CloudSpaces", len(tenants))
+	return nil
+}
