@@ -28,7 +28,7 @@ var _ = Describe("Two CloudSpaces of a team", Ordered, ContinueOnFailure, func()
 	)
 
 	BeforeAll(func(ctx SpecContext) {
-		namespace = newNamespace(ctx)
+		namespace = applied(ctx, "", "cloudspace", "namespace.yaml").GetName()
 		staging = applied(ctx, namespace, "cloudspace", "staging.yaml")
 		production = applied(ctx, namespace, "cloudspace", "production.yaml")
 		eventuallyReady(ctx, staging)

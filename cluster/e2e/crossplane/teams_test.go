@@ -67,6 +67,21 @@ var _ = Describe("Compositions of a platform team", Ordered, ContinueOnFailure, 
 
 		expectToGo(ctx, o, theTenant(ctx, namespace))
 	}, SpecTimeout(specLimit))
+
+	It("are, like all examples, what the API server takes", func(ctx SpecContext) {
+		files, err := filepath.Glob(filepath.Join(root, "examples", "*", "*.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(cluster.ApplyFile(ctx, filepath.Join(root, "examples", "tenant", "namespace.yaml"))).To(Succeed())
+		installExample(ctx, "cloudspace", "namespace.yaml")
+
+		for _, f := range files {
+			// Its kinds are Flux's, inside a CloudSpace.
+			if filepath.Base(filepath.Dir(f)) != "gitops" {
+				_, err := rig.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", f)
+				Expect(err).NotTo(HaveOccurred())
+			}
+		}
+	}, SpecTimeout(specLimit))
 })
 
 // installExample applies a file of what is there once for the whole cluster, and
