@@ -212,7 +212,8 @@ const (
 // Conditions of a Tenant besides Crossplane's Ready and Synced, in the order
 // of its stages.
 const (
-	// TypeBoundaryReady: the host namespace is the Tenant's, with its quota and limits.
+	// TypeBoundaryReady: the host namespace is the Tenant's, with its quota and limits,
+	// or is only observed.
 	TypeBoundaryReady xpv2.ConditionType = "BoundaryReady"
 	// TypeReleaseDeployed: the Helm release is what the spec asks for.
 	TypeReleaseDeployed xpv2.ConditionType = "ReleaseDeployed"
@@ -240,6 +241,8 @@ const (
 	ReasonDone xpv2.ConditionReason = "Done"
 	// ReasonSkipped: the stage is not wanted; the message says what turned it off.
 	ReasonSkipped xpv2.ConditionReason = "Skipped"
+	// ReasonObserved: the stage is only looked at, as managementPolicies say; the message says what an update would change.
+	ReasonObserved xpv2.ConditionReason = "Observed"
 	// ReasonUnmanaged: someone else has taken over what the stage made; it is left alone.
 	ReasonUnmanaged xpv2.ConditionReason = "Unmanaged"
 	// ReasonWaiting: an earlier stage is not complete yet.
@@ -276,7 +279,17 @@ const (
 	ManagedBy = "tenant-controller"
 	// AnnotationTenant carries the owning Tenant as namespace/name.
 	AnnotationTenant = "kubeopera.io/tenant"
+	// AnnotationAdoptedAt is when a Tenant adopted the host namespace, in RFC 3339.
+	AnnotationAdoptedAt = "kubeopera.io/adopted-at"
+	// AnnotationPausedByTenant is "true" on an AdvisorAgent or a TenantQuota that is
+	// paused since its Tenant is.
+	AnnotationPausedByTenant = "kubeopera.io/paused-by-tenant"
 )
+
+// AnnotationAdopt asks for the adoption of a vCluster that the Tenant did not make.
+// People set it on the Tenant, to the name of the namespace on the host cluster
+// that holds the vCluster.
+const AnnotationAdopt = "kubeopera.io/adopt"
 
 // TenantStatus is what was observed of the CloudSpace. Only the provider
 // writes it.
@@ -405,6 +418,10 @@ type ReportStatus struct {
 // A Tenant is one CloudSpace: a vCluster in a namespace of its own on a host
 // cluster, walled in by a quota, with its kubeconfig in a Secret and with Flux and
 // the customer's App Advisor inside it.
+//
+// A vCluster that is there already is only looked at with the managementPolicies
+// [Observe]. With those that allow more, the annotation kubeopera.io/adopt, set to
+// the name of its namespace on the host cluster, has the Tenant adopt it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -126,6 +126,11 @@ func (f *facts) Exists(o inside.Owner) bool {
 	return slices.ContainsFunc(f.objects, func(f inside.Found) bool { return f.Live != nil && o.Owns(f.Live) })
 }
 
+// Complete says that all of it is there, right or wrong.
+func (f *facts) Complete() bool {
+	return !slices.ContainsFunc(f.objects, func(f inside.Found) bool { return f.Live == nil })
+}
+
 // Settled says that there is nothing to do but to wait: all is as it should be,
 // or someone deleted the namespace, which is made anew once it is gone.
 func (f *facts) Settled() bool {

@@ -18,10 +18,18 @@ import (
 // createdDelay is how long after something was made it is worth to look again.
 const createdDelay = 250 * time.Millisecond
 
+// messageAbsent says that there is nothing that could be looked at or changed.
+const messageAbsent = "nothing of it is inside the vCluster, and spec.managementPolicies do not allow to create it"
+
+// messageKept says why a difference stays.
+const messageKept = "it is not as the spec says, and spec.managementPolicies do not allow to change it"
+
 // Facts are what one pass found out about what an object is to keep.
 type Facts interface {
 	// Exists says whether anything of it is there that is the owner's.
 	Exists(o Owner) bool
+	// Complete says that all of it is there, right or wrong.
+	Complete() bool
 	// Settled says that there is nothing to do but to wait.
 	Settled() bool
 }
@@ -93,10 +101,25 @@ func (e *external[T, F]) Observe(ctx context.Context, mg T) (managed.ExternalObs
 		return managed.ExternalObservation{}, err
 	}
 
-	return managed.ExternalObservation{
-		ResourceExists:   e.seen.Exists(OwnerOf(mg, e.Tenant)),
-		ResourceUpToDate: e.seen.Settled(),
-	}, nil
+	exists := e.exists(mg)
+	if !exists && !e.May.Create {
+		e.settle(mg, e.wasReady, Unavailable(messageAbsent))
+
+		// Otherwise the runtime would update what does not exist.
+		return managed.ExternalObservation{ResourceUpToDate: true}, nil
+	}
+
+	return managed.ExternalObservation{ResourceExists: exists, ResourceUpToDate: e.seen.Settled()}, nil
+}
+
+// exists says whether there is something that could be updated. Without leave to do
+// so, what is missing of it must be created.
+func (e *external[T, F]) exists(mg T) bool {
+	if e.May.Create && !e.May.Update && !e.seen.Complete() && !e.seen.Settled() {
+		return false
+	}
+
+	return e.seen.Exists(OwnerOf(mg, e.Tenant))
 }
 
 // look finds out what is there, and writes it into the status.
@@ -108,7 +131,13 @@ func (e *external[T, F]) look(ctx context.Context, mg T) error {
 	}
 
 	e.seen = seen
-	e.settle(mg, e.wasReady, e.handler.Summarize(e.Pass, mg, seen, nil))
+
+	s := e.handler.Summarize(e.Pass, mg, seen, nil)
+	if !seen.Settled() && !e.May.Allow(!seen.Complete()) {
+		s = s.but(messageKept)
+	}
+
+	e.settle(mg, e.wasReady, s)
 
 	return nil
 }

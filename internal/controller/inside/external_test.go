@@ -20,10 +20,11 @@ import (
 )
 
 // fakeFacts say what they are told to.
-type fakeFacts struct{ exists, settled bool }
+type fakeFacts struct{ exists, settled, incomplete bool }
 
 func (f fakeFacts) Exists(Owner) bool { return f.exists }
 func (f fakeFacts) Settled() bool     { return f.settled }
+func (f fakeFacts) Complete() bool    { return !f.incomplete }
 
 // fakeHandler notes what it is asked for, and fails what it is told to.
 type fakeHandler struct {

@@ -55,6 +55,9 @@ type Pass struct {
 	Controller
 	Target
 
+	// May is what the management policies of the object allow.
+	May reconciler.Policies
+
 	// unavailable says why the vCluster is not available; nil when it is.
 	unavailable error
 	until       time.Time
@@ -63,7 +66,7 @@ type Pass struct {
 // begin finds the vCluster. That it is not available is no failure here: what
 // follows from it depends on what is to be done.
 func (c Controller) begin(ctx context.Context, mg resource.Managed) Pass {
-	p := Pass{Controller: c}
+	p := Pass{Controller: c, May: reconciler.PoliciesOf(mg)}
 	p.Target, p.unavailable = c.target(ctx, mg)
 	// Contexts know no clock but the real one.
 	p.until = time.Now().Add(callTimeout(mg, p.Target, c.Clock.Now()))
@@ -87,10 +90,18 @@ func (p Pass) Owner(mg resource.Managed) (Owner, error) {
 	return OwnerOf(mg, p.Tenant), nil
 }
 
-// Write writes what was found missing or different. Who loses a race against
-// another writer looks again soon; that is no error.
+// Write writes what was found missing or different, as far as it may. Who loses a
+// race against another writer looks again soon; that is no error.
 func (p Pass) Write(ctx context.Context, mg resource.Managed, found []Found) error {
-	err := write(ctx, p.API.Live, found)
+	due := make([]Found, 0, len(found))
+
+	for _, f := range found {
+		if p.May.Allow(f.Live == nil) {
+			due = append(due, f)
+		}
+	}
+
+	err := write(ctx, p.API.Live, due)
 	if isRace(err) {
 		p.Waker.WakeAfter(client.ObjectKeyFromObject(mg), raceDelay)
 		return nil

@@ -40,6 +40,18 @@ func Creating(message string) Summary { return saying(xpv2.Creating(), message) 
 // Unavailable says what failed.
 func Unavailable(message string) Summary { return saying(xpv2.Unavailable(), message) }
 
+// but adds to what is said.
+func (s Summary) but(more string) Summary {
+	s.Message += "; " + more
+
+	if s.Ready != nil && s.Ready.Message != "" {
+		c := s.Ready.WithMessage(s.Message)
+		s.Ready = &c
+	}
+
+	return s
+}
+
 // deleting says what the deletion waits for.
 func deleting(message string) Summary { return saying(xpv2.Deleting(), message) }
 

@@ -20,6 +20,7 @@ import (
 
 // Reasons of events.
 const (
+	reasonAdopted    event.Reason = "Adopted"
 	reasonUnlocked   event.Reason = "UnlockedRelease"
 	reasonRepaired   event.Reason = "RepairedRelease"
 	reasonFailed     event.Reason = "Failed"
@@ -68,35 +69,32 @@ type stageFailure struct {
 // does not hold back another, and the way into the tenant's API is kept whatever
 // becomes of a change.
 func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []stageFailure {
-	if f.mustPublish() {
-		if err := e.publish(ctx, t, f.access.kubeconfig); err != nil {
-			return []stageFailure{{v1alpha1.TypeKubeconfigPublished, err}}
-		}
-
-		e.noteCompletion(done(v1alpha1.TypeKubeconfigPublished), e.clock.Now())
-	}
-
 	var failed []stageFailure
 
-	try := func(p part, settled bool, fn func() (xpv2.ConditionType, error)) {
-		if stage, err := e.try(t, p, settled, fn); err != nil {
+	try := func(p part, due bool, fn func() (xpv2.ConditionType, error)) {
+		if stage, err := e.try(t, p, !due, fn); err != nil {
 			failed = append(failed, stageFailure{stage, err})
 		}
 	}
 
-	try(partHost, f.hostSettled(), func() (xpv2.ConditionType, error) { return e.change(ctx, t, f) })
+	if f.adopting {
+		try(partHost, !f.goingAway(), func() (xpv2.ConditionType, error) { return e.adopt(ctx, t, f) })
+		return failed
+	}
+
+	try(partHost, f.boundaryDue() || f.releaseDue(), func() (xpv2.ConditionType, error) { return e.change(ctx, t, f) })
 
 	if f.access.kubeconfig == nil {
 		return failed
 	}
 
-	try(partQuota, f.quotaRight, func() (xpv2.ConditionType, error) {
+	try(partQuota, !f.quotaRight && f.may.Allow(f.quotaUnfinished()), func() (xpv2.ConditionType, error) {
 		return v1alpha1.TypeQuotaApplied, e.makeQuota(ctx, t, f.children)
 	})
-	try(partAdvisor, f.agentRight, func() (xpv2.ConditionType, error) {
+	try(partAdvisor, !f.agentRight && f.may.Allow(f.agentUnfinished()), func() (xpv2.ConditionType, error) {
 		return v1alpha1.TypeAdvisorReady, e.makeAgent(ctx, t, f.children)
 	})
-	try(partFlux, f.flux.settled(), func() (xpv2.ConditionType, error) {
+	try(partFlux, !f.flux.settled() && f.may.Allow(f.flux.unfinished()), func() (xpv2.ConditionType, error) {
 		return v1alpha1.TypeFluxReady, e.makeFlux(ctx, t, f.access.in, &f.flux)
 	})
 
@@ -152,7 +150,7 @@ func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xp
 		return v1alpha1.TypeReleaseDeployed, refused
 	}
 
-	if f.invalid == nil && !f.right {
+	if f.invalid == nil && f.boundaryDue() {
 		if err := e.makeBoundary(ctx, t, f.wall); err != nil {
 			return v1alpha1.TypeBoundaryReady, err
 		}
@@ -173,11 +171,11 @@ func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
 		return nil, f.invalid
 	}
 
-	switch f.state {
-	case releaseInSync, releaseLocked:
+	if !f.releaseDue() {
 		return nil, nil
-	case releaseAbsent:
-	default:
+	}
+
+	if f.state != releaseAbsent {
 		if err := refuse(f.release, f.desired); err != nil {
 			return nil, err
 		}
@@ -192,7 +190,7 @@ func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
 }
 
 func (e *external) makeRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts, c *helm.Chart) error {
-	if f.state == releaseInSync || f.state == releaseLocked {
+	if !f.releaseDue() {
 		return nil
 	}
 
@@ -256,7 +254,7 @@ func (e *external) checkNamespace(ctx context.Context, t *v1alpha1.Tenant) error
 	case ns == nil || ns.GetDeletionTimestamp() != nil:
 		return fmt.Errorf("cannot install into namespace %q on the host cluster: someone deleted it", e.names.namespace)
 	case !owns(t, ns):
-		return foreignNamespace(t, ns)
+		return foreignNamespace(ns)
 	default:
 		return nil
 	}

@@ -421,7 +421,7 @@ func TestHelmNeedsTheNamespace(t *testing.T) {
 		says   string
 	}{
 		"Gone":    {"it was deleted", func(*world) {}, nil, "someone deleted it"},
-		"Foreign": {"somebody made another", func(w *world) { w.add(bareNamespace("vcluster-alice-default").Obj()) }, errConflict, "not made by this provider"},
+		"Foreign": {"somebody made another", func(w *world) { w.add(bareNamespace("vcluster-alice-default").Obj()) }, errConflict, "is not this Tenant's"},
 		"Unknown": {"it cannot be read", func(w *world) { w.reads.fail(1) }, errInjected, errInjected.Error()},
 	}
 	for name, tc := range cases {

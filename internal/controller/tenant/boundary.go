@@ -31,6 +31,15 @@ type boundary struct {
 	limits    *corev1.LimitRange
 }
 
+// wall is the ResourceQuota's, as it is.
+func (b boundary) wall() corev1.ResourceQuotaSpec {
+	if b.quota == nil {
+		return corev1.ResourceQuotaSpec{}
+	}
+
+	return b.quota.Spec
+}
+
 // readBoundary finds the namespace, whoever owns it, and what is in it.
 func (e *external) readBoundary(ctx context.Context, t *v1alpha1.Tenant) (boundary, error) {
 	var b boundary
@@ -213,7 +222,7 @@ func (e *external) makeNamespace(ctx context.Context, t *v1alpha1.Tenant) error 
 	}
 
 	if !owns(t, ns) {
-		return foreignNamespace(t, ns)
+		return foreignNamespace(ns)
 	}
 
 	if e.stamped(t, ns) {

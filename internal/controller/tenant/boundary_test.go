@@ -40,10 +40,10 @@ func TestMakeBoundary(t *testing.T) {
 		"New":       {reason: "the LimitRange before the ResourceQuota", want: []string{ns, limits, hard}},
 		"Resumed":   {reason: "an interrupted creation goes on", host: []client.Object{namespaceOf(alice().Obj()).Obj()}, want: []string{ns, limits, hard}},
 		"Unstamped": {reason: "a stamp is repaired", host: []client.Object{unstamped}, want: []string{ns, "host update Namespace vcluster-alice-default", limits, hard}},
-		"Foreign":   {reason: "nobody's namespace is refused", host: []client.Object{bareNamespace("vcluster-alice-default").Obj()}, want: []string{ns}, errs: "was not made by this provider", is: errConflict},
+		"Foreign":   {reason: "nobody's namespace is refused", host: []client.Object{bareNamespace("vcluster-alice-default").Obj()}, want: []string{ns}, errs: "is not this Tenant's", is: errConflict},
 		"Race": {
-			reason: "of two creators one wins, and the other names it", host: []client.Object{namespaceOf(alice().Named("first").UID("uid-first").Obj()).Obj()},
-			want: []string{ns}, errs: `belongs to Tenant "kubeopera-system/first"`, is: errConflict,
+			reason: "of two creators one wins", host: []client.Object{namespaceOf(alice().Named("first").UID("uid-first").Obj()).Obj()},
+			want: []string{ns}, errs: "is not this Tenant's", is: errConflict,
 		},
 		"NoNamespace": {reason: "a host that forbids namespaces", refuse: ns, errs: "cannot create namespace", is: errInjected},
 		"NoLimits":    {reason: "without limits no quota", refuse: limits, want: []string{ns}, errs: "LimitRange", is: errInjected},

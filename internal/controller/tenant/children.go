@@ -144,6 +144,12 @@ func split[T any, P interface {
 	return own, others
 }
 
+// quotaUnfinished says that the Tenant's own TenantQuota is missing.
+func (f *facts) quotaUnfinished() bool { return f.children.quota == nil && f.children.wantQuota != nil }
+
+// agentUnfinished says that the Tenant's own AdvisorAgent is missing.
+func (f *facts) agentUnfinished() bool { return f.children.agent == nil && f.children.wantAgent != nil }
+
 // agentRight says whether nothing of the Tenant's own AdvisorAgent must change.
 func (e *external) agentRight(t *v1alpha1.Tenant, c children) bool {
 	if c.agent == nil || c.wantAgent == nil {
@@ -234,6 +240,8 @@ func (f *facts) quotaStage() xpv2.Condition {
 		return mirrored(ct, what, inPlace(c.otherQuotas)...)
 	case c.quota != nil:
 		return mirrored(ct, what, c.quota)
+	case f.may.LooksOnly():
+		return skipped(ct, "there is no TenantQuota, "+onlyObserved)
 	default:
 		return notDone(ct, v1alpha1.ReasonWaiting, what+" is not asked for yet")
 	}
@@ -251,6 +259,8 @@ func (f *facts) advisorStage() xpv2.Condition {
 		return skipped(ct, c.noAgent)
 	case c.agent != nil:
 		return mirrored(ct, what, c.agent)
+	case f.may.LooksOnly():
+		return skipped(ct, "there is no AdvisorAgent, "+onlyObserved)
 	default:
 		return notDone(ct, v1alpha1.ReasonWaiting, what+" is not asked for yet")
 	}

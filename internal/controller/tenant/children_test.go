@@ -101,7 +101,7 @@ func TestOwnChildren(t *testing.T) {
 		"Labels":  {"somebody takes its labels", drifted(func(a *v1alpha1.AdvisorAgent) { a.Labels = nil }), []string{updateAgent}, v1alpha1.ReasonDone, ""},
 		"Policies": {
 			"what is not to be deleted changes", func(_ *world, b tenantBuilder) {
-				b.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+				b.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate}
 			}, []string{requota, updateAgent}, v1alpha1.ReasonDone, "",
 		},
 		"QuotaDrift": {"somebody edits the quota", func(w *world, _ tenantBuilder) {

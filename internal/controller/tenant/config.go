@@ -25,7 +25,9 @@ const defaultRepository = "oci://ghcr.io/loft-sh/charts/vcluster"
 // config is a ProviderConfig or ClusterProviderConfig, in one form: references
 // to Secrets carry their namespace.
 type config struct {
-	name          string
+	name string
+	// version is another one whenever it changes.
+	version       string
 	credentials   v1alpha1.Credentials
 	chart         chartSource
 	fluxChart     chartSource
@@ -68,6 +70,7 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 
 		return config{
 			name:          name,
+			version:       versionOf(pc),
 			credentials:   pc.Spec.Credentials,
 			chart:         sourceOf(pc.Spec.Chart, defaultRepository, "chart", name),
 			fluxChart:     sourceOf(pc.Spec.FluxChart, flux.DefaultRepository, "fluxChart", name),
@@ -85,11 +88,14 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 	}
 }
 
+func versionOf(pc client.Object) string { return fmt.Sprintf("%s/%d", pc.GetUID(), pc.GetGeneration()) }
+
 // fromLocal gives the references of a namespaced configuration its own
 // namespace, the only one that they may point into.
 func fromLocal(name string, pc *v1alpha1.ProviderConfig) config {
 	out := config{
 		name:          name,
+		version:       versionOf(pc),
 		credentials:   v1alpha1.Credentials{Source: pc.Spec.Credentials.Source},
 		chart:         sourceOf(local(pc.Spec.Chart, pc.GetNamespace()), defaultRepository, "chart", name),
 		fluxChart:     sourceOf(local(pc.Spec.FluxChart, pc.GetNamespace()), flux.DefaultRepository, "fluxChart", name),

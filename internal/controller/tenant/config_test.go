@@ -58,8 +58,11 @@ func sourceIn(kind, field string, c v1alpha1.Chart, pullNamespace string) chartS
 // bareConfig is what becomes of a configuration that says nothing but the source
 // of its credentials.
 func bareConfig(kind string) config {
+	uid := map[string]string{"ProviderConfig": "uid-local", "ClusterProviderConfig": "uid-config"}[kind]
+
 	return config{
 		name:        kind + ` "default"`,
+		version:     uid + "/0",
 		credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceInjectedIdentity},
 		chart:       sourceIn(kind, "chart", v1alpha1.Chart{Repository: "oci://ghcr.io/loft-sh/charts/vcluster"}, ""),
 		fluxChart:   sourceIn(kind, "fluxChart", v1alpha1.Chart{Repository: "oci://ghcr.io/fluxcd-community/charts/flux2"}, ""),
@@ -90,7 +93,7 @@ func TestReadConfig(t *testing.T) {
 				s.ImageRegistry = "i.example.org"
 			})},
 			want: config{
-				name: `ClusterProviderConfig "default"`,
+				name: `ClusterProviderConfig "default"`, version: "uid-config/0",
 				credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceSecret, SecretRef: &xpv2.SecretKeySelector{
 					SecretReference: xpv2.SecretReference{Namespace: "anywhere", Name: "host"}, Key: "kubeconfig",
 				}},
@@ -116,7 +119,7 @@ func TestReadConfig(t *testing.T) {
 				}),
 			},
 			want: config{
-				name: `ProviderConfig "default"`,
+				name: `ProviderConfig "default"`, version: "uid-local/0",
 				credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceSecret, SecretRef: &xpv2.SecretKeySelector{
 					SecretReference: xpv2.SecretReference{Namespace: tenantNamespace, Name: "host"}, Key: "kubeconfig",
 				}},

@@ -17,6 +17,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,6 +58,7 @@ type connector struct {
 	clock    clock.PassiveClock
 	failures *failures
 	stages   *stopwatch
+	places   *places
 	defaults defaults
 	reports  bool
 }
@@ -158,16 +160,22 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		return fmt.Errorf("cannot track the usage of the provider configuration: %w", err)
 	}
 
-	cfg, err := readConfig(ctx, c.kube, t)
+	at, err := c.find(ctx, t)
 	if err != nil {
 		return err
 	}
 
-	h, err := c.host(ctx, cfg)
+	cfg := at.config
+
+	h, err := c.hosts.Get(ctx, at.key, at.open)
 	if err != nil {
 		return fmt.Errorf("cannot use the host cluster of %s: %w", cfg.name, err)
 	}
 
+	// What failed by the configuration as it was is to be tried at once.
+	if c.places.keep(t.GetUID(), at) {
+		c.failures.forget(t, parts...)
+	}
 	e.cached, e.live, e.helm = h.Cached, h.Live, h.Helm.Client(e.names.namespace)
 	e.defaults.imageRegistry = cfg.imageRegistry
 
@@ -216,21 +224,42 @@ func (c *connector) fluxNeeds(from chartSource) func(context.Context, desired) (
 	}
 }
 
-func (c *connector) host(ctx context.Context, cfg config) (*host.Host, error) {
+// find the host cluster of the Tenant. One that is being deleted is taken down where it
+// was found last, when what says where it is is gone.
+func (c *connector) find(ctx context.Context, t *v1alpha1.Tenant) (place, error) {
+	at, err := c.placeOf(ctx, t)
+	if err == nil || !kerrors.IsNotFound(err) || !meta.WasDeleted(t) {
+		return at, err
+	}
+
+	if last, ok := c.places.last(t.GetUID()); ok {
+		return last, nil
+	}
+
+	return at, err
+}
+
+func (c *connector) placeOf(ctx context.Context, t *v1alpha1.Tenant) (place, error) {
+	cfg, err := readConfig(ctx, c.kube, t)
+	if err != nil {
+		return place{}, err
+	}
+
 	switch cfg.credentials.Source {
 	case xpv2.CredentialsSourceInjectedIdentity:
-		return c.hosts.Get(ctx, injectedKey, func() (*rest.Config, error) { return c.injected, nil })
+		return place{config: cfg, key: injectedKey, open: func() (*rest.Config, error) { return c.injected, nil }}, nil
 	case xpv2.CredentialsSourceSecret:
 		raw, err := secretKey(ctx, c.kube, cfg.credentials.SecretRef)
 		if err != nil {
-			return nil, err
+			return place{}, fmt.Errorf("cannot use the host cluster of %s: %w", cfg.name, err)
 		}
 
 		sum := sha256.Sum256(raw)
 
-		return c.hosts.Get(ctx, hex.EncodeToString(sum[:]), func() (*rest.Config, error) { return host.ParseKubeconfig(raw) })
+		return place{config: cfg, key: hex.EncodeToString(sum[:]), open: func() (*rest.Config, error) { return host.ParseKubeconfig(raw) }}, nil
 	default:
-		return nil, fmt.Errorf("credentials.source %q is not supported: use InjectedIdentity or Secret", cfg.credentials.Source)
+		return place{}, fmt.Errorf("cannot use the host cluster of %s: credentials.source %q is not supported: use InjectedIdentity or Secret",
+			cfg.name, cfg.credentials.Source)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
 
@@ -24,7 +25,13 @@ var errNotReady = errors.New("the control plane is not ready yet")
 
 // facts are what one pass found out about a Tenant that is not being deleted.
 type facts struct {
+	names names
+	// may is what the management policies allow.
+	may      reconciler.Policies
 	boundary boundary
+	// adopting says that the namespace is another's and is to become the Tenant's,
+	// before anything else is done.
+	adopting bool
 	// right says that nothing of the boundary must change.
 	right bool
 
@@ -51,7 +58,7 @@ type facts struct {
 // gather finds out all that there is to know. An error means that something is
 // unknown or, with errConflict, that the Tenant must keep its hands off.
 func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, error) {
-	f := &facts{}
+	f := &facts{names: e.names, may: reconciler.PoliciesOf(t)}
 
 	var err error
 	if f.boundary, err = e.readBoundary(ctx, t); err != nil {
@@ -62,9 +69,13 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 		return nil, err
 	}
 
-	e.identified = true
+	// What is only looked at is nobody's CloudSpace before it is there.
+	e.identified = !f.may.LooksOnly()
+	ns := f.boundary.namespace
+	f.adopting = ns != nil && !owns(t, ns) && !f.may.LooksOnly()
 	f.desired, f.invalid = desire(t, e.defaults)
 	f.flux = wantFlux(t, e.defaults)
+	f.flux.may = f.may
 
 	if f.children, err = e.readChildren(ctx, t); err != nil {
 		return nil, err
@@ -72,10 +83,17 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 
 	f.agentRight, f.quotaRight = e.agentRight(t, f.children), e.quotaRight(t, f.children)
 
-	if f.boundary.namespace == nil {
+	if ns == nil {
 		f.state, f.reason = classify(nil, f.desired, "", e.clock.Now())
 	} else if err := e.gatherInstalled(ctx, t, f); err != nil {
 		return nil, err
+	}
+
+	if f.may.LooksOnly() {
+		e.identified = f.exists()
+		f.wall = f.boundary.wall()
+
+		return f, nil
 	}
 
 	f.wall, f.wallKept = e.wantWall(ctx, t, f)
@@ -129,18 +147,37 @@ func (e *external) gatherRelease(ctx context.Context, t *v1alpha1.Tenant, f *fac
 	return nil
 }
 
+// exists says whether there is anything to look at or to change. Without leave to
+// update, what was not brought to its end must be created.
+func (f *facts) exists() bool {
+	switch {
+	case f.may.LooksOnly():
+		return f.boundary.namespace != nil && f.installed()
+	case f.may.Update || f.goingAway():
+		return f.boundary.namespace != nil
+	default:
+		return !f.unfinished()
+	}
+}
+
+// installed says that there is a release.
+func (f *facts) installed() bool {
+	return f.release != nil && f.release.Status != helm.StatusUninstalled
+}
+
 // goingAway says that someone deleted the namespace. It is made anew once it is gone.
 func (f *facts) goingAway() bool {
 	return f.boundary.namespace != nil && f.boundary.namespace.GetDeletionTimestamp() != nil
 }
 
-// settled says that there is nothing to do but to wait.
+// settled says that there is nothing to do but to wait. Otherwise the runtime updates
+// also what does not exist, and must not be made.
 func (f *facts) settled() bool {
-	if f.goingAway() {
+	if f.goingAway() || f.may.LooksOnly() || (f.boundary.namespace == nil && !f.may.Create) {
 		return true
 	}
 
-	return f.hostSettled() && !f.mustPublish() && f.insideSettled()
+	return f.hostSettled() && f.insideSettled()
 }
 
 // hostSettled says so of the boundary and the vCluster's release.
@@ -154,33 +191,76 @@ func (f *facts) insideSettled() bool {
 	return f.access.kubeconfig == nil || (f.flux.settled() && f.agentRight && f.quotaRight)
 }
 
+// unfinished says that something is missing that was never made, or was not brought
+// to its end. It is created also where nothing may be updated.
+func (f *facts) unfinished() bool {
+	return f.boundaryUnfinished() || f.releaseUnfinished() ||
+		(f.access.kubeconfig != nil && (f.flux.unfinished() || f.quotaUnfinished() || f.agentUnfinished()))
+}
+
+func (f *facts) boundaryUnfinished() bool {
+	return f.boundary.namespace == nil || f.boundary.quota == nil || f.boundary.limits == nil
+}
+
+func (f *facts) releaseUnfinished() bool { return isUnfinished(f.state, f.release) }
+
+// releaseDue says that the release is to be written now.
+func (f *facts) releaseDue() bool {
+	return f.state != releaseInSync && f.state != releaseLocked && f.may.Allow(f.releaseUnfinished())
+}
+
+// boundaryDue says that the boundary is to be written now.
+func (f *facts) boundaryDue() bool { return !f.right && f.may.Allow(f.boundaryUnfinished()) }
+
+// mustPublish says so once the namespace is the Tenant's, or there is something that is
+// only looked at.
 func (f *facts) mustPublish() bool {
-	return f.access.kubeconfig != nil && !f.access.published
+	return f.access.kubeconfig != nil && !f.access.published && !f.adopting && (f.installed() || !f.may.LooksOnly())
 }
 
 // stages turns facts into conditions, in the order of the stages.
 func (f *facts) stages() []xpv2.Condition {
-	return []xpv2.Condition{
-		f.boundaryStage(), f.releaseStage(), f.apiStage(), f.kubeconfigStage(),
-		f.flux.stage(), f.quotaStage(), f.advisorStage(),
+	boundary, release := f.boundaryStage, f.releaseStage
+	if f.may.LooksOnly() {
+		boundary, release = f.observedBoundary, f.observedRelease
 	}
+
+	return []xpv2.Condition{
+		boundary(), release(), f.apiStage(), f.kubeconfigStage(), f.flux.stage(), f.quotaStage(), f.advisorStage(),
+	}
+}
+
+// withoutUpdate says why a change waits that management policies keep from being made.
+const withoutUpdate = ", which spec.managementPolicies without Update do not allow"
+
+// waits says of a change that it has to wait.
+func waits(may reconciler.Policies, ct xpv2.ConditionType, change string) xpv2.Condition {
+	if !may.Update {
+		change += withoutUpdate
+	}
+
+	return pendingChange(ct, change)
 }
 
 func (f *facts) boundaryStage() xpv2.Condition {
 	ct := v1alpha1.TypeBoundaryReady
 
 	switch ns := f.boundary.namespace; {
+	case ns == nil && !f.may.Create:
+		return notDone(ct, v1alpha1.ReasonFailed, f.absent())
 	case ns == nil:
 		return notDone(ct, v1alpha1.ReasonWaiting, "the host namespace does not exist yet")
 	case f.goingAway():
 		return notDone(ct, v1alpha1.ReasonProgressing,
 			fmt.Sprintf("someone deleted namespace %q on the host cluster; it is made anew once it is gone", ns.GetName()))
+	case f.adopting:
+		return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("namespace %q on the host cluster is to be adopted", ns.GetName()))
 	case f.boundary.quota == nil || f.boundary.limits == nil:
 		return notDone(ct, v1alpha1.ReasonProgressing, "the quota of the host namespace is not complete yet")
 	case f.wallKept != nil:
 		return pendingChange(ct, "the quota of the host namespace stays as it is: "+f.wallKept.Error())
 	case !f.right && f.invalid == nil:
-		return pendingChange(ct, "the quota of the host namespace is to change")
+		return waits(f.may, ct, "the quota of the host namespace is to change")
 	default:
 		return done(ct)
 	}
@@ -193,7 +273,7 @@ func (f *facts) releaseStage() xpv2.Condition {
 	case releaseInSync:
 		return done(ct)
 	case releaseOutOfSync:
-		return pendingChange(ct, f.reason)
+		return waits(f.may, ct, f.reason)
 	case releaseInvalid, releaseFailed:
 		// What runs goes on to run, whatever became of its change.
 		if f.workload.ready {

@@ -15,9 +15,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
+
+// everything may be done.
+var everything = reconciler.Policies{Create: true, Update: true, Delete: true}
 
 // readyFacts are those of a Tenant that lacks nothing.
 func readyFacts(t *testing.T) *facts {
@@ -29,6 +33,7 @@ func readyFacts(t *testing.T) *facts {
 	}
 
 	return &facts{
+		may: everything, names: namesOf(alice().Obj()),
 		release:  &helm.Release{Revision: 1},
 		boundary: boundary{namespace: namespaceOf(alice().Obj()).Obj(), quota: &corev1.ResourceQuota{}, limits: &corev1.LimitRange{}},
 		right:    true, state: releaseInSync, workload: controlPlaneFacts{found: true, ready: true},
@@ -75,12 +80,12 @@ func TestFacts(t *testing.T) {
 			want{[4]xpv2.ConditionReason{ok, ok, ok, ok}, true, false, v1alpha1.PhaseReady, "vCluster ready"},
 		},
 		"Nothing": {
-			"nothing was made", func(f *facts) { *f = facts{state: releaseAbsent} },
+			"nothing was made", func(f *facts) { *f = facts{may: everything, state: releaseAbsent} },
 			want{[4]xpv2.ConditionReason{wait, wait, wait, wait}, false, false, v1alpha1.PhasePending, messagePending},
 		},
 		"NamespaceOnly": {
 			"an interrupted creation", func(f *facts) {
-				*f = facts{boundary: boundary{namespace: f.boundary.namespace}, state: releaseAbsent, access: access{err: errNotReady}}
+				*f = facts{may: everything, boundary: boundary{namespace: f.boundary.namespace}, state: releaseAbsent, access: access{err: errNotReady}}
 			},
 			want{[4]xpv2.ConditionReason{works, wait, works, wait}, false, false, v1alpha1.PhaseProvisioning, "quota of the host namespace"},
 		},
@@ -184,12 +189,12 @@ func TestFacts(t *testing.T) {
 			want{[4]xpv2.ConditionReason{ok, ok, fails, wait}, true, false, v1alpha1.PhaseFailed, "no cluster IP"},
 		},
 		"MustPublish": {
-			"a kubeconfig that works and is not published is work to do", func(f *facts) { f.access.published = false },
-			want{[4]xpv2.ConditionReason{ok, ok, ok, works}, false, true, v1alpha1.PhaseProvisioning, "to be published"},
+			"a kubeconfig that works and is not published is published by the look itself", func(f *facts) { f.access.published = false },
+			want{[4]xpv2.ConditionReason{ok, ok, ok, works}, true, true, v1alpha1.PhaseProvisioning, "to be published"},
 		},
 		"MustPublishWhileLocked": {
 			"a lock does not hold back the kubeconfig", func(f *facts) { f.state, f.reason, f.access.published = releaseLocked, "pending", false },
-			want{[4]xpv2.ConditionReason{ok, works, ok, works}, false, true, v1alpha1.PhaseProvisioning, "pending"},
+			want{[4]xpv2.ConditionReason{ok, works, ok, works}, true, true, v1alpha1.PhaseProvisioning, "pending"},
 		},
 	}
 	for name, tc := range cases {
@@ -237,7 +242,7 @@ func TestSettled(t *testing.T) {
 		want   bool
 	}{
 		"Ready":   {"nothing is to be done", func(*facts) {}, true},
-		"Flux":    {"Flux is to be installed", func(f *facts) { f.flux = fluxFacts{wanted: true, seen: true, state: releaseAbsent} }, false},
+		"Flux":    {"Flux is to be installed", func(f *facts) { f.flux = fluxFacts{may: everything, wanted: true, seen: true, state: releaseAbsent} }, false},
 		"Agent":   {"the AdvisorAgent is to change", func(f *facts) { f.agentRight = false }, false},
 		"Quota":   {"the TenantQuota is to change", func(f *facts) { f.quotaRight = false }, false},
 		"NoWayIn": {"without a way in none of it can be", func(f *facts) { f.agentRight, f.quotaRight, f.access.kubeconfig = false, false, nil }, true},

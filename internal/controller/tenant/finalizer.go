@@ -23,6 +23,7 @@ type finalizer struct {
 	live   client.Reader
 	record event.Recorder
 	clock  clock.PassiveClock
+	places *places
 	// keep is nil when nothing is reported.
 	keep keeper
 }
@@ -40,7 +41,13 @@ func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error
 		}
 	}
 
-	return f.shared().RemoveFinalizer(ctx, o)
+	if err := f.shared().RemoveFinalizer(ctx, o); err != nil {
+		return err
+	}
+
+	f.places.forget(o.GetUID())
+
+	return nil
 }
 
 func (f finalizer) shared() reconciler.Finalizer {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
@@ -30,6 +31,8 @@ var errUnseenFlux = fmt.Errorf("what Flux does cannot be looked at now: %w", err
 
 // fluxFacts are what one pass found out about Flux inside the vCluster.
 type fluxFacts struct {
+	// may is what the management policies allow.
+	may     reconciler.Policies
 	wanted  bool
 	desired desired
 	// invalid says why the spec cannot become a release.
@@ -145,6 +148,11 @@ func (f *fluxFacts) settled() bool {
 	return f.state == releaseInSync && len(f.scaledDown) == 0
 }
 
+// unfinished says that it is missing, or was not installed to the end.
+func (f *fluxFacts) unfinished() bool {
+	return f.wanted && f.seen && f.takenOver == "" && isUnfinished(f.state, f.release)
+}
+
 func (f *fluxFacts) stage() xpv2.Condition {
 	ct := v1alpha1.TypeFluxReady
 
@@ -155,12 +163,14 @@ func (f *fluxFacts) stage() xpv2.Condition {
 		return f.unseenStage()
 	case f.takenOver != "":
 		return xpv2.Condition{Type: ct, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonUnmanaged, Message: f.takenOver}
+	case f.may.LooksOnly():
+		return f.observedStage()
 	case f.state == releaseInSync && f.healthy:
 		return done(ct)
 	case f.state == releaseInSync:
 		return notDone(ct, v1alpha1.ReasonProgressing, "Flux: "+f.health)
 	case f.state != releaseDrifted && f.healthy:
-		return pendingChange(ct, "Flux: "+f.reason)
+		return waits(f.may, ct, "Flux: "+f.reason)
 	case f.state == releaseInvalid || f.state == releaseFailed:
 		return notDone(ct, v1alpha1.ReasonFailed, "Flux: "+f.reason)
 	default:

@@ -110,6 +110,8 @@ func TestFluxStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
+			tc.facts.may = everything
+
 			c := tc.facts.stage()
 			if c.Type != v1alpha1.TypeFluxReady || c.Status != tc.status || c.Reason != tc.is || !strings.Contains(c.Message, tc.says) {
 				t.Errorf("%s: %s is %s, %s: %s", tc.reason, c.Type, c.Status, c.Reason, c.Message)

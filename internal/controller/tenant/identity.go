@@ -31,20 +31,10 @@ func cloudSpaceIDOf(o client.Object) []string {
 	return []string{t.Spec.CloudSpaceID}
 }
 
-// foreignNamespace names the owner of a host namespace that is not the Tenant's.
-func foreignNamespace(t *v1alpha1.Tenant, ns *corev1.Namespace) error {
-	owner := "it was not made by this provider"
-
-	switch o, ok := host.TenantOf(ns); {
-	case ok && o == client.ObjectKeyFromObject(t):
-		return fmt.Errorf("%w: namespace %q on the host cluster is left from an earlier Tenant of this name; to take it over set its label %s to %q, or delete it",
-			errConflict, ns.GetName(), v1alpha1.LabelTenantUID, t.GetUID())
-	case ok:
-		owner = fmt.Sprintf("it belongs to Tenant %q", o)
-	}
-
-	return fmt.Errorf("%w: tenantName %q cannot be used, since namespace %q exists on the host cluster and %s; delete this Tenant and create one with another tenantName",
-		errConflict, t.Spec.TenantName, ns.GetName(), owner)
+// foreignNamespace says that a namespace turned out not to be the Tenant's. The next
+// pass says whose it is.
+func foreignNamespace(ns *corev1.Namespace) error {
+	return fmt.Errorf("%w: namespace %q on the host cluster is not this Tenant's", errConflict, ns.GetName())
 }
 
 func takenID(t *v1alpha1.Tenant, by string) error {
@@ -54,10 +44,15 @@ func takenID(t *v1alpha1.Tenant, by string) error {
 
 // checkIdentity errs with errConflict when the Tenant's names belong to another.
 // Who has a namespace on a host already is never the one that is refused for a
-// newcomer: ns is the namespace of the Tenant's name, or nil.
+// newcomer: ns is the namespace of the Tenant's name, or nil. One that is not its own
+// gives it no claim.
 func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *corev1.Namespace) error {
-	if ns != nil && !owns(t, ns) {
-		return foreignNamespace(t, ns)
+	mine := ns != nil && owns(t, ns)
+
+	if !mine {
+		if err := e.checkForeign(ctx, t, ns); err != nil {
+			return err
+		}
 	}
 
 	holders := &corev1.NamespaceList{}
@@ -67,7 +62,7 @@ func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *co
 
 	for i := range holders.Items {
 		o := &holders.Items[i]
-		if owns(t, o) || (ns != nil && !older(o, ns)) {
+		if owns(t, o) || o.GetName() == e.names.namespace || (mine && !older(o, ns)) {
 			continue
 		}
 
@@ -86,7 +81,7 @@ func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *co
 		return takenID(t, owner.String())
 	}
 
-	if ns != nil {
+	if mine {
 		return nil
 	}
 

@@ -16,7 +16,8 @@ import (
 )
 
 // Observe finds out what is there, writes it into the status and says what
-// follows. It changes nothing on the host.
+// follows. It changes nothing on the host, and publishes the way in that it found, as
+// the runtime does with connection details.
 func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalObservation, error) {
 	if meta.WasDeleted(t) {
 		return e.observeDeletion(ctx, t)
@@ -33,13 +34,9 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 		e.failures.forget(t, parts...)
 	}
 
-	// Nothing is there, and there is no point in trying to create it. Said from
-	// here and not from Create, whose error the runtime reports as Creating.
-	if f.boundary.namespace == nil {
-		if stage, err := e.cannotCreate(ctx, t, f); err != nil {
-			e.reportFailure(t, stage, err)
-			return managed.ExternalObservation{}, err
-		}
+	if stage, err := e.prove(ctx, t, f); err != nil {
+		e.reportFailure(t, stage, err)
+		return managed.ExternalObservation{}, err
 	}
 
 	e.reportFacts(t)
@@ -50,10 +47,26 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 	}
 
 	return managed.ExternalObservation{
-		ResourceExists:    f.boundary.namespace != nil,
+		ResourceExists:    f.exists(),
 		ResourceUpToDate:  f.settled(),
 		ConnectionDetails: details,
 	}, nil
+}
+
+// prove that what follows can be done, and have the kubeconfig published. That there is
+// no point in trying to create or to adopt something is said from here and not from
+// Create, whose error the runtime reports as Creating.
+func (e *external) prove(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
+	switch {
+	case f.boundary.namespace == nil && f.may.Create:
+		return e.cannotCreate(ctx, t, f)
+	case f.adopting && !f.goingAway():
+		return v1alpha1.TypeBoundaryReady, e.cannotAdopt(ctx, f)
+	case f.mustPublish():
+		return v1alpha1.TypeKubeconfigPublished, e.publish(ctx, t, f)
+	default:
+		return "", nil
+	}
 }
 
 // cannotCreate says why nothing can be made for the Tenant, and in which stage.

@@ -244,7 +244,7 @@ func TestForeignNamespace(t *testing.T) {
 		"NoUID":    {"somebody made it by hand", bareNamespace("vcluster-alice-default").Obj(), "was not made by this provider"},
 		"OtherUID": {"another Tenant has it", other.Obj(), `Tenant "kubeopera-system/first"`},
 		"EarlierUID": {
-			"an earlier Tenant of the same name has it", namespaceOf(alice().UID("uid-earlier").Obj()).Obj(), `kubeopera.io/tenant-uid to "uid-alice"`,
+			"an earlier Tenant of the same name has it", namespaceOf(alice().UID("uid-earlier").Obj()).Obj(), `Tenant "kubeopera-system/alice-default", which is gone; to take over`,
 		},
 	}
 	for name, tc := range cases {

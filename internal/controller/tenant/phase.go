@@ -4,6 +4,7 @@
 package tenant
 
 import (
+	"slices"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -50,6 +51,9 @@ func summarize(stages []xpv2.Condition) summary {
 	}
 
 	message := readyMessage(stages)
+	if slices.ContainsFunc(stages, func(s xpv2.Condition) bool { return s.Reason == v1alpha1.ReasonObserved }) {
+		message += ", only observed"
+	}
 
 	for _, s := range stages {
 		if s.Reason == v1alpha1.ReasonPendingChange {

@@ -82,8 +82,8 @@ func (e *external) isPublished(ctx context.Context, t *v1alpha1.Tenant, k *vclus
 }
 
 // publish writes the Secret beside the Tenant, and refuses one that is not the Tenant's.
-func (e *external) publish(ctx context.Context, t *v1alpha1.Tenant, k *vcluster.Kubeconfig) error {
-	data, err := publishedData(k)
+func (e *external) publish(ctx context.Context, t *v1alpha1.Tenant, f *facts) error {
+	data, err := publishedData(f.access.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,9 @@ func (e *external) publish(ctx context.Context, t *v1alpha1.Tenant, k *vcluster.
 	if err != nil {
 		return fmt.Errorf("cannot publish the kubeconfig as Secret %q: %w", e.names.secret, err)
 	}
+
+	f.access.published = true
+	e.noteCompletion(done(v1alpha1.TypeKubeconfigPublished), e.clock.Now())
 
 	return nil
 }

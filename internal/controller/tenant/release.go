@@ -65,6 +65,18 @@ func classify(r *helm.Release, d desired, missing string, now time.Time) (releas
 	}
 }
 
+// isUnfinished says that a release of ours was never installed to the end.
+func isUnfinished(s releaseState, r *helm.Release) bool {
+	switch s {
+	case releaseAbsent:
+		return true
+	case releaseFailed, releaseStale:
+		return r.Ours
+	default:
+		return false
+	}
+}
+
 // refuse errs when the change from the release to what is wanted would break the
 // vCluster or lose its data.
 func refuse(r *helm.Release, d desired) error {

@@ -93,7 +93,7 @@ type keeper func(ctx context.Context, r report.Report) error
 // is told of one that nothing was ever told of, or whose CloudSpace lives on. A
 // place that does not exist holds nobody back.
 func (f finalizer) keepLast(ctx context.Context, t *v1alpha1.Tenant) error {
-	if f.keep == nil || t.Status.Report == nil || isLetGo(t) {
+	if f.keep == nil || t.Status.Report == nil || !reconciler.PoliciesOf(t).Delete {
 		return nil
 	}
 
@@ -113,11 +113,4 @@ func (f finalizer) keepLast(ctx context.Context, t *v1alpha1.Tenant) error {
 	}
 
 	return err
-}
-
-// isLetGo says that the CloudSpace outlives the Tenant, by its management policies.
-func isLetGo(t *v1alpha1.Tenant) bool {
-	p := t.GetManagementPolicies()
-
-	return len(p) > 0 && !slices.Contains(p, xpv2.ManagementActionAll) && !slices.Contains(p, xpv2.ManagementActionDelete)
 }

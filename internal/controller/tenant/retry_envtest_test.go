@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -114,8 +115,11 @@ func (s *apiServer) run(cluster *rest.Config) {
 		s.t.Fatal(err)
 	}
 
+	shared := controller.DefaultOptions()
+	shared.Features.Enable(feature.EnableBetaManagementPolicies)
+
 	err = Setup(mgr, Options{
-		Options: controller.DefaultOptions(), ChartVersion: "0.36.1", FluxChartVersion: "2.18.3", Charts: charts, Tenants: tenantapi.NewPool(),
+		Options: shared, ChartVersion: "0.36.1", FluxChartVersion: "2.18.3", Charts: charts, Tenants: tenantapi.NewPool(),
 	})
 	if err != nil {
 		s.t.Fatal(err)

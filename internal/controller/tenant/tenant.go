@@ -59,8 +59,10 @@ type Options struct {
 func Setup(mgr ctrl.Manager, o Options) error {
 	name := managed.ControllerName(v1alpha1.TenantGroupVersionKind.GroupKind().String())
 
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.Tenant{}, IndexCloudSpaceID, cloudSpaceIDOf); err != nil {
-		return fmt.Errorf("cannot index Tenants by their cloudSpaceID: %w", err)
+	for field, of := range map[string]client.IndexerFunc{IndexCloudSpaceID: cloudSpaceIDOf, indexConfig: configOf} {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.Tenant{}, field, of); err != nil {
+			return fmt.Errorf("cannot index Tenants by their %s: %w", field, err)
+		}
 	}
 
 	// What changes on a host, or inside a vCluster, means that its Tenant has moved on,
@@ -84,11 +86,14 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			live:      mgr.GetAPIReader(),
 			record:    c.record,
 			clock:     c.clock,
+			places:    c.places,
 			keep:      keepIn(o.Outbox),
 		}),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
 		managed.WithRecorder(c.record),
 	)...)
+
+	specChanged := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(name).
@@ -97,8 +102,10 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Owns(&corev1.Secret{}, builder.OnlyMetadata).
 		Watches(&v1alpha1.AdvisorAgent{}, handler.EnqueueRequestsFromMapFunc(namedTenant)).
 		Watches(&v1alpha1.TenantQuota{}, handler.EnqueueRequestsFromMapFunc(namedTenant)).
+		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(c.usersOf(v1alpha1.ProviderConfigGroupVersionKind)), specChanged).
+		Watches(&v1alpha1.ClusterProviderConfig{}, handler.EnqueueRequestsFromMapFunc(c.usersOf(v1alpha1.ClusterProviderConfigGroupVersionKind)), specChanged).
 		WatchesRawSource(waker.Source()).
-		Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
+		Complete(ratelimiter.NewReconciler(name, handingOn{Reconciler: r, kube: mgr.GetClient()}, o.GlobalRateLimiter))
 }
 
 // newConnector makes the external clients of all Tenants.
@@ -116,6 +123,7 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 		clock:    clock.RealClock{},
 		failures: newFailures(),
 		stages:   newStopwatch(),
+		places:   newPlaces(),
 		defaults: defaults{
 			chartVersion:     o.ChartVersion,
 			chartVersionFrom: "the provider's default chart version",

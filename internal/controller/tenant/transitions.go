@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
 // follows names the stage that has to be complete before one can begin.
@@ -155,6 +156,11 @@ func (e *external) took(t *v1alpha1.Tenant, c xpv2.Condition) (time.Duration, bo
 
 	was := e.before.GetCondition(c.Type)
 	if c.Status != corev1.ConditionTrue || was.Status == corev1.ConditionTrue || c.Reason == v1alpha1.ReasonSkipped {
+		return 0, false
+	}
+
+	// What is only looked at took someone else's time.
+	if reconciler.PoliciesOf(t).LooksOnly() {
 		return 0, false
 	}
 

@@ -42,6 +42,8 @@ func TestTook(t *testing.T) {
 		before []xpv2.Condition
 		after  []xpv2.Condition
 		of     xpv2.ConditionType
+		// looks is a Tenant that only observes.
+		looks bool
 		// marks are what is remembered of stages, fine the part of a second at which
 		// the pass settled.
 		marks map[xpv2.ConditionType]time.Duration
@@ -79,6 +81,7 @@ func TestTook(t *testing.T) {
 		"Changes":   {reason: "a change of it neither", before: []xpv2.Condition{done(release)}, after: []xpv2.Condition{at(pendingChange(release, "x"), time.Second)}, of: release, none: true},
 		"NotYet":    {reason: "what is not complete took no time yet", before: waiting(api, 0), after: waiting(api, 0), of: api, none: true},
 		"Skipped":   {reason: "what is not wanted took none", before: waiting(fluxed, 0), after: []xpv2.Condition{at(skipped(fluxed, "off"), time.Second)}, of: fluxed, none: true},
+		"Observed":  {reason: "what is only looked at took someone else's time", before: waiting(api, 0), after: []xpv2.Condition{at(done(api), time.Second)}, of: api, looks: true, none: true},
 		"OtherType": {reason: "what is no stage is not timed", after: []xpv2.Condition{at(xpv2.ReconcileSuccess(), time.Second)}, of: xpv2.TypeSynced, none: true},
 		"Reported":  {reason: "nor is the report", after: []xpv2.Condition{at(done(v1alpha1.TypeReported), time.Second)}, of: v1alpha1.TypeReported, none: true},
 	}
@@ -88,6 +91,10 @@ func TestTook(t *testing.T) {
 
 			w, tn := newWorld(t), alice().Obj()
 			tn.SetConditions(tc.before...)
+
+			if tc.looks {
+				tn.SetManagementPolicies(watcher().Spec.ManagementPolicies)
+			}
 
 			e := w.external(tn)
 			tn.Status.Conditions = nil

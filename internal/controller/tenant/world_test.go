@@ -65,6 +65,7 @@ type world struct {
 	events     *recorder
 	failures   *failures
 	stages     *stopwatch
+	places     *places
 	woken      []time.Duration
 	journal    *journal
 	reads      *reads
@@ -101,6 +102,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		events:       &recorder{},
 		failures:     newFailures(),
 		stages:       newStopwatch(),
+		places:       newPlaces(),
 		journal:      &journal{},
 		reads:        &reads{},
 		refuseWrites: func(string) error { return nil },
@@ -179,6 +181,7 @@ func (w *world) builder(cluster string) *fake.ClientBuilder {
 		WithIndex(&v1alpha1.AdvisorAgent{}, inside.IndexTenant, tenantNamedBy).
 		WithIndex(&v1alpha1.TenantQuota{}, inside.IndexTenant, tenantNamedBy).
 		WithIndex(&v1alpha1.Tenant{}, IndexCloudSpaceID, cloudSpaceIDOf).
+		WithIndex(&v1alpha1.Tenant{}, indexConfig, configOf).
 		WithInterceptorFuncs(w.interceptors(cluster))
 
 	for field, of := range map[string]func(*corev1.Event) string{

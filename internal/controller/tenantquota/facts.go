@@ -132,6 +132,11 @@ func (f *facts) Exists(o inside.Owner) bool {
 	return len(f.stale) > 0 || len(o.Remains(f.objects())) > 0
 }
 
+// Complete says that each namespace has it, right or wrong.
+func (f *facts) Complete() bool {
+	return !slices.ContainsFunc(f.namespaces, func(n foundNamespace) bool { return !n.complete() })
+}
+
 // Settled says that there is nothing to do but to wait.
 func (f *facts) Settled() bool {
 	return len(f.stale) == 0 && !slices.ContainsFunc(f.namespaces, func(n foundNamespace) bool { return !n.inPlace() && !n.goingAway() })

@@ -395,11 +395,11 @@ func TestHandsOff(t *testing.T) {
 		q.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve})
 	})
 	w.Take(quotaIn("team"))
-	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, "quota in place in 1 of 2 namespaces")
+	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, "quota in place in 1 of 2 namespaces; it is not as the spec says, and spec.managementPolicies do not allow to change it")
 	w.Take(quotaIn("default"))
 	w.Take(limitsIn("default"))
 	w.Take(limitsIn("team"))
-	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, messageNothing)
+	w.Expect(w.Reconcile("q"), xpv2.ReasonUnavailable, "nothing of it is inside the vCluster, and spec.managementPolicies do not allow to create it")
 
 	if got := w.VCluster.Writes(); len(got) > 0 {
 		t.Errorf("it wrote %v", got)

@@ -11,7 +11,7 @@ import (
 )
 
 // Write puts the quota in place in all namespaces, and removes it from those that
-// left the list. One that refuses does not keep the others from their quota. The
+// left the list, as far as it may. One that refuses does not keep the others from their quota. The
 // error is the first.
 func (h handler) Write(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQuota, seen *facts) error {
 	var failed error
@@ -24,6 +24,10 @@ func (h handler) Write(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQuo
 		if err := write(ctx, p, q, n); err != nil && failed == nil {
 			failed = err
 		}
+	}
+
+	if !p.May.Update {
+		return failed
 	}
 
 	if err := p.Remove(ctx, seen.stale); failed == nil {

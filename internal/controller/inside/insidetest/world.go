@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpfake "github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -104,11 +105,9 @@ func (*World[O]) Options() controller.Options {
 func (w *World[O]) Reconcile(name string) O {
 	w.T.Helper()
 
-	w.Clock.SetTime(w.Clock.Now().Add(time.Second))
+	w.Poll(name)
 
 	key := types.NamespacedName{Namespace: Namespace, Name: name}
-	_, err := w.Reconciler().Reconcile(w.T.Context(), reconcile.Request{NamespacedName: key})
-	w.Must(err)
 
 	var none O
 
@@ -123,6 +122,32 @@ func (w *World[O]) Reconcile(name string) O {
 		w.T.Errorf("two messages: %q, and of Ready %q", messageOf(o), c.Message)
 	}
 
+	return o
+}
+
+// Poll reconciles the object of that name once, and returns when it is to be looked
+// at again.
+func (w *World[O]) Poll(name string) time.Duration {
+	w.T.Helper()
+
+	w.Clock.SetTime(w.Clock.Now().Add(time.Second))
+
+	r := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: Namespace, Name: name}}
+	res, err := w.Reconciler().Reconcile(w.T.Context(), r)
+	w.Must(err)
+
+	return res.RequeueAfter
+}
+
+// Policies sets those of an object.
+func Policies[O resource.Managed](o O, p ...xpv2.ManagementAction) O {
+	o.SetManagementPolicies(p)
+	return o
+}
+
+// PollEvery asks for that poll by the annotation.
+func PollEvery[O resource.Managed](o O, d string) O {
+	meta.AddAnnotations(o, map[string]string{meta.AnnotationKeyPollInterval: d})
 	return o
 }
 

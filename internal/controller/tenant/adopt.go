@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/host"
+)
+
+// chartName is the name of the vCluster chart in its own metadata.
+const chartName = "vcluster"
+
+// checkForeign errs with errConflict unless the Tenant may work with a namespace
+// that is not its own: because it only looks, or because it was asked in so many
+// words to adopt it. A nil namespace is there to be made.
+func (e *external) checkForeign(ctx context.Context, t *v1alpha1.Tenant, ns *corev1.Namespace) error {
+	if err := e.checkName(t); err != nil || ns == nil {
+		return err
+	}
+
+	owner, lives, err := e.findOwner(ctx, ns)
+
+	switch {
+	case err != nil:
+		return err
+	case lives:
+		return fmt.Errorf("%w: tenantName %q cannot be used, since namespace %q on the host cluster belongs to Tenant %q; "+
+			"delete this Tenant and create one with another tenantName", errConflict, t.Spec.TenantName, ns.GetName(), owner)
+	case reconciler.PoliciesOf(t).LooksOnly():
+		return nil
+	default:
+		return checkAsked(t, ns, owner)
+	}
+}
+
+// checkAsked errs with errConflict unless the Tenant was asked to adopt the
+// namespace, whose owner is gone or never was. What was adopted since the Tenant was
+// made is not taken back: its owner may live where this provider does not see it.
+func checkAsked(t *v1alpha1.Tenant, ns *corev1.Namespace, owner types.NamespacedName) error {
+	asked, ok := t.GetAnnotations()[v1alpha1.AnnotationAdopt]
+	since, err := time.Parse(time.RFC3339, ns.GetAnnotations()[v1alpha1.AnnotationAdoptedAt])
+	taken := err == nil && owner.Name != "" && !t.GetCreationTimestamp().After(since)
+
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: namespace %q exists on the host cluster and %s; to take over the vCluster in it, set the annotation %s of this Tenant to %q; "+
+			"or else delete this Tenant and create one with another tenantName", errConflict, ns.GetName(), madeBy(owner), v1alpha1.AnnotationAdopt, ns.GetName())
+	case asked != ns.GetName():
+		return fmt.Errorf("%w: the annotation %s of this Tenant is %q; to take over the vCluster of tenantName %q, it must be %q, the name of its namespace on the host cluster",
+			errConflict, v1alpha1.AnnotationAdopt, asked, t.Spec.TenantName, ns.GetName())
+	case !reconciler.PoliciesOf(t).Update:
+		return fmt.Errorf("%w: cannot adopt namespace %q, since that changes it, which spec.managementPolicies do not allow; add Update to them",
+			errConflict, ns.GetName())
+	case taken:
+		return fmt.Errorf("%w: cannot adopt namespace %q, since Tenant %q adopted it at %s, after this Tenant was made; "+
+			"if it is to change hands once more, delete this Tenant and create it anew", errConflict, ns.GetName(), owner, since.Format(time.RFC3339))
+	default:
+		return nil
+	}
+}
+
+// madeBy says whose a namespace is whose owner does not live.
+func madeBy(owner types.NamespacedName) string {
+	if owner.Name == "" {
+		return "was not made by this provider"
+	}
+
+	return fmt.Sprintf("is left from Tenant %q, which is gone", owner)
+}
+
+// findOwner names the Tenant whose mark the namespace carries, and says whether it
+// lives, in the cluster of this provider. The mark is its UID; by its name alone, it
+// is another Tenant.
+func (e *external) findOwner(ctx context.Context, ns *corev1.Namespace) (owner types.NamespacedName, lives bool, err error) {
+	uid := types.UID(ns.GetLabels()[v1alpha1.LabelTenantUID])
+	if uid == "" {
+		return owner, false, nil
+	}
+
+	owner, named := host.TenantOf(ns)
+	if named {
+		o := &v1alpha1.Tenant{}
+		if err := e.kubeLive.Get(ctx, owner, o); client.IgnoreNotFound(err) != nil {
+			return owner, false, fmt.Errorf("cannot read Tenant %q, which namespace %q on the host cluster names: %w", owner, ns.GetName(), err)
+		} else if err == nil && o.GetUID() == uid {
+			return owner, true, nil
+		}
+	}
+
+	// Someone may have changed the name on the namespace.
+	all := &v1alpha1.TenantList{}
+	if err := e.kube.List(ctx, all); err != nil {
+		return owner, false, fmt.Errorf("cannot list Tenants: %w", err)
+	}
+
+	for i := range all.Items {
+		if all.Items[i].GetUID() == uid {
+			return client.ObjectKeyFromObject(&all.Items[i]), true, nil
+		}
+	}
+
+	return owner, false, nil
+}
+
+// checkName errs for who expects another release than that of the tenantName.
+func (e *external) checkName(t *v1alpha1.Tenant) error {
+	if n := meta.GetExternalName(t); n != "" && n != e.names.release {
+		return fmt.Errorf("%w: the annotation %s is %q, but the release of tenantName %q is %q; remove the annotation, or create a Tenant with the tenantName of that release",
+			errConflict, meta.AnnotationKeyExternalName, n, t.Spec.TenantName, e.names.release)
+	}
+
+	return nil
+}
+
+// cannotAdopt says why the vCluster in a namespace that is to be adopted must be left
+// alone: it would not survive what the spec makes of it. Nothing has been touched yet.
+func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
+	ns, r := e.names.namespace, f.release
+
+	switch {
+	case r == nil || r.Status == helm.StatusUninstalled:
+		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since it holds no Helm release %q; delete it there, or create a Tenant with another tenantName",
+			errConflict, ns, e.names.release)
+	case r.ChartName != chartName:
+		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since its release %q is of chart %q and not of %q",
+			errConflict, ns, e.names.release, r.ChartName, chartName)
+	case f.invalid != nil:
+		return f.invalid
+	}
+
+	err := refuse(r, f.desired)
+	if err == nil {
+		_, err = e.prepare(ctx, f)
+	}
+
+	if err == nil {
+		err = e.checkRoom(ctx, f)
+	}
+
+	if err != nil {
+		return fmt.Errorf("cannot adopt namespace %q on the host cluster: %w", ns, err)
+	}
+
+	return nil
+}
+
+// adopt makes the namespace the Tenant's, as it was seen. Whatever else is to be done
+// follows from that. Of two who adopt it at once, the API server lets one win.
+func (e *external) adopt(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
+	ns := f.boundary.namespace.DeepCopy()
+	e.stamp(t, ns)
+	meta.AddAnnotations(ns, map[string]string{v1alpha1.AnnotationAdoptedAt: e.clock.Now().UTC().Format(time.RFC3339)})
+
+	if err := e.live.Update(ctx, ns); err != nil {
+		if kerrors.IsNotFound(err) {
+			return "", nil // The next pass looks again.
+		}
+
+		return v1alpha1.TypeBoundaryReady, fmt.Errorf("cannot adopt namespace %q on the host cluster: %w", ns.GetName(), err)
+	}
+
+	e.record.Event(t, event.Normal(reasonAdopted, fmt.Sprintf("took over namespace %q with revision %d of release %q, chart version %s",
+		ns.GetName(), f.release.Revision, f.release.Name, f.release.ChartVersion)))
+
+	return "", nil
+}
