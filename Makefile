@@ -20,7 +20,10 @@ E2E_FLAGS ?=
 VERSION ?= v0.1.0
 REGISTRY ?= ghcr.io/kubeopera
 PUSH_FLAGS ?=
-TESTBED_PUSH := $(OUT)/packages push --version $(VERSION) --input $(OUT)/xpkg --registry 10.89.0.1:5000/kubeopera --overwrite
+TESTBED_PUSH := $(OUT)/packages push --input $(OUT)/xpkg --registry 10.89.0.1:5000/kubeopera --overwrite
+# The suite upgrades to this version, which is the same but for its name.
+UPGRADE := v0.1.1
+UPGRADE_ARCH = $(shell $(GO) env GOARCH)
 
 .PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane test demo demo-crossplane demo-down bench-ready clean FORCE
 
@@ -90,8 +93,10 @@ e2e-crossplane: build packages ## Run the suite of CloudSpaces and claims there,
 	$(TESTBED) down
 	$(TESTBED) up
 	$(TESTBED) crossplane
-	$(TESTBED) exec -- $(TESTBED_PUSH)
-	$(RUN)
+	$(TESTBED) exec -- $(TESTBED_PUSH) --version $(VERSION)
+	$(OUT)/packages build --version $(UPGRADE) --output $(OUT)/xpkg --arch $(UPGRADE_ARCH)
+	$(TESTBED) exec -- $(TESTBED_PUSH) --version $(UPGRADE) --arch $(UPGRADE_ARCH)
+	UPGRADE=$(UPGRADE) $(RUN)
 	$(TESTBED) down
 
 test: ## Run everything: lint, generated code, unit, envtest, both suites.
@@ -112,7 +117,7 @@ endif
 demo-crossplane: build packages ## Show packages, a CloudSpace and a claim on the test bed, with Crossplane.
 	$(OUT)/testbed up
 	$(OUT)/testbed crossplane
-	$(OUT)/testbed exec -- $(TESTBED_PUSH)
+	$(OUT)/testbed exec -- $(TESTBED_PUSH) --version $(VERSION)
 	$(OUT)/testbed exec -- $(OUT)/demo --crossplane
 
 demo-down: $(OUT)/testbed $(OUT)/demo ## Stop the provider of the demo, and take the test bed down.

@@ -7,21 +7,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 // retryEvery is how long to wait before asking the cluster again.
@@ -29,7 +28,7 @@ const retryEvery = 200 * time.Millisecond
 
 // prepare applies the CRDs and what a Tenant needs. An existing cluster keeps a
 // provider configuration that it has.
-func prepare(ctx context.Context, c client.Client, testbed bool, say func(string, ...any)) error {
+func prepare(ctx context.Context, c client.WithWatch, testbed bool, say func(string, ...any)) error {
 	if err := checkInstalled(ctx, c, false); err != nil {
 		return err
 	}
@@ -41,7 +40,7 @@ func prepare(ctx context.Context, c client.Client, testbed bool, say func(string
 		return fmt.Errorf("cannot find package/crds: run make demo from the root of the repository")
 	}
 	for _, file := range append(crds, "examples/tenant/namespace.yaml") {
-		if err := applyFile(ctx, c, file, nil); err != nil {
+		if err := on(c).ApplyFile(ctx, file); err != nil {
 			return err
 		}
 	}
@@ -49,7 +48,7 @@ func prepare(ctx context.Context, c client.Client, testbed bool, say func(string
 
 	config := testbedConfig
 	if testbed {
-		if err := applyFile(ctx, c, "cluster/admission/retry.yaml", nil); err != nil {
+		if err := on(c).ApplyFile(ctx, "cluster/admission/retry.yaml"); err != nil {
 			return err
 		}
 	} else {
@@ -82,78 +81,39 @@ func checkInstalled(ctx context.Context, c client.Client, byCrossplane bool) err
 	}
 }
 
-func applyConfig(ctx context.Context, c client.Client, manifest []byte, overwrite bool) error {
+func applyConfig(ctx context.Context, c client.WithWatch, manifest []byte, overwrite bool) error {
 	u := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(manifest, &u.Object); err != nil {
 		return fmt.Errorf("cannot parse provider configuration: %w", err)
 	}
 	if overwrite {
-		return apply(ctx, c, u)
+		return on(c).Apply(ctx, u)
 	}
-	err := whenServed(ctx, func() error { return c.Create(ctx, u) })
+	err := rig.WhenServed(ctx, func() error { return c.Create(ctx, u) })
 	if err != nil && !kerrors.IsAlreadyExists(err) {
 		return fmt.Errorf("cannot create ClusterProviderConfig %q: %w", u.GetName(), err)
 	}
 	return nil
 }
 
-// applyFile applies the objects in the file, and reads the last of them back into
-// out unless that is nil.
-func applyFile(ctx context.Context, c client.Client, file string, out client.Object) error {
-	f, err := os.Open(file)
+// applyTenant applies the Tenant in the file, and reads it back.
+func applyTenant(ctx context.Context, c client.WithWatch, file string) (*v1alpha1.Tenant, error) {
+	all, err := rig.ReadManifests(file)
 	if err != nil {
-		return fmt.Errorf("cannot read manifest: %w", err)
+		return nil, err
 	}
-	defer func() { _ = f.Close() }()
-
-	last := map[string]any{}
-	for docs := utilyaml.NewYAMLOrJSONDecoder(f, 4096); ; {
-		u := &unstructured.Unstructured{}
-		if err := docs.Decode(&u.Object); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("cannot parse manifest %q: %w", file, err)
-		}
-		if len(u.Object) == 0 {
-			continue
-		}
-		if err := apply(ctx, c, u); err != nil {
-			return err
-		}
-		last = u.Object
+	if len(all) != 1 {
+		return nil, fmt.Errorf("%s holds %d objects, not one Tenant", file, len(all))
 	}
-	if out == nil {
-		return nil
+	if err := on(c).Apply(ctx, all[0]); err != nil {
+		return nil, err
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(last, out); err != nil {
-		return fmt.Errorf("cannot read back manifest %q: %w", file, err)
+	t := &v1alpha1.Tenant{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(all[0].Object, t); err != nil {
+		return nil, fmt.Errorf("cannot read back %q: %w", file, err)
 	}
-	return nil
+	return t, nil
 }
 
-func apply(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
-	err := whenServed(ctx, func() error {
-		return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("demo"), client.ForceOwnership)
-	})
-	if err != nil {
-		return fmt.Errorf("cannot apply %s %q: %w", u.GetKind(), u.GetName(), err)
-	}
-	return nil
-}
-
-// whenServed calls f until the cluster knows the kind that it is about: that
-// takes a moment after its CRD was applied.
-func whenServed(ctx context.Context, f func() error) error {
-	var last error
-	err := wait.PollUntilContextCancel(ctx, retryEvery, true, func(context.Context) (bool, error) {
-		last = f()
-		if meta.IsNoMatchError(last) || (kerrors.IsNotFound(last) && last != nil) {
-			return false, nil
-		}
-		return true, last
-	})
-	if err != nil && last != nil {
-		return last
-	}
-	return err
-}
+// on is the cluster of the client.
+func on(c client.WithWatch) *rig.Cluster { return &rig.Cluster{Client: c} }

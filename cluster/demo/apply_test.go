@@ -59,10 +59,11 @@ func TestPrepare(t *testing.T) {
 	}
 	repository(t, c, "An existing cluster keeps the configuration that it has.", own)
 
-	tenant := &v1alpha1.Tenant{}
+	var tenant *v1alpha1.Tenant
 	for range 2 {
-		if err := applyFile(ctx, c, "examples/tenant/tenant.yaml", tenant); err != nil {
-			t.Fatalf("applyFile(tenant): %v", err)
+		var err error
+		if tenant, err = applyTenant(ctx, c, "examples/tenant/tenant.yaml"); err != nil {
+			t.Fatalf("applyTenant(...): %v", err)
 		}
 	}
 	if tenant.Name != "alice-default" || tenant.Status.Phase != v1alpha1.PhasePending {
@@ -73,7 +74,7 @@ func TestPrepare(t *testing.T) {
 }
 
 // refuses proves that neither demo works over the other.
-func refuses(ctx context.Context, t *testing.T, c client.Client) {
+func refuses(ctx context.Context, t *testing.T, c client.WithWatch) {
 	t.Helper()
 	if err := checkInstalled(ctx, c, true); err == nil {
 		t.Error("Crossplane does not take over what is installed from a clone.")

@@ -37,7 +37,7 @@ func showCrossplane(ctx context.Context, say func(string, ...any)) error {
 	if err := c.ApplyFile(ctx, "examples/cloudspace/namespace.yaml"); err != nil {
 		return err
 	}
-	spaces, err := askFor(ctx, c, "examples/cloudspace/staging.yaml", "examples/claim/claim.yaml")
+	spaces, err := applySpaces(ctx, c, "examples/cloudspace/staging.yaml", "examples/claim/claim.yaml")
 	if err != nil {
 		return err
 	}
@@ -53,15 +53,15 @@ func showCrossplane(ctx context.Context, say func(string, ...any)) error {
 	if err := ask(ctx, kubeconfig, say); err != nil {
 		return err
 	}
-	if err := giveUp(ctx, c, spaces, say); err != nil {
+	if err := deleteSpaces(ctx, c, spaces, say); err != nil {
 		return err
 	}
-	say("ask for your own: bin/testbed exec -- kubectl apply -f examples/cloudspace")
+	say("make your own: bin/testbed exec -- kubectl apply -f examples/cloudspace")
 	return nil
 }
 
-// askFor applies the only object of each file.
-func askFor(ctx context.Context, c *rig.Cluster, files ...string) ([]*unstructured.Unstructured, error) {
+// applySpaces applies the only object of each file.
+func applySpaces(ctx context.Context, c *rig.Cluster, files ...string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, f := range files {
 		all, err := rig.ReadManifests(f)
@@ -119,8 +119,8 @@ func connectionSecret(ctx context.Context, c *rig.Cluster, claim *unstructured.U
 	return s.Data["kubeconfig"], nil
 }
 
-// giveUp deletes what was asked for, and errs if anything of it is left.
-func giveUp(ctx context.Context, c *rig.Cluster, spaces []*unstructured.Unstructured, say func(string, ...any)) error {
+// deleteSpaces deletes what was asked for, and errs if anything of it is left.
+func deleteSpaces(ctx context.Context, c *rig.Cluster, spaces []*unstructured.Unstructured, say func(string, ...any)) error {
 	tenants := &v1alpha1.TenantList{}
 	if err := c.Client.List(ctx, tenants, client.InNamespace(team)); err != nil {
 		return fmt.Errorf("cannot list Tenants: %w", err)

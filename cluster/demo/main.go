@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The demo program makes the CloudSpace of examples/tenant on a cluster and
-// shows how that goes. It is run from the root of the repository, after make
+// The demo program makes CloudSpaces of the examples on a cluster and shows how
+// that goes. It is run from the root of the repository, after make
 // build.
 package main
 
@@ -37,7 +37,7 @@ const (
 	// folder keeps what the demo leaves: the provider's log, the kubeconfig.
 	folder = ".demo"
 	// timeLimit is how long all of it may take.
-	timeLimit = 5 * time.Minute
+	timeLimit = 10 * time.Minute
 	// connectLimit is how long the cluster may take to answer at first.
 	connectLimit = 15 * time.Second
 	// slotFile holds the process id of the provider.
@@ -57,18 +57,18 @@ var testbedConfig []byte
 
 type flags struct {
 	Testbed bool `help:"The cluster is the test bed, and this runs inside of it."`
-	Stop    bool `help:"Stop the provider of an earlier run, and do nothing else."`
+	Stop    bool `help:"Stop the provider of an earlier run, and do nothing else." xor:"what"`
 	// Crossplane needs what "testbed crossplane" has installed.
-	Crossplane bool `help:"Show the packages on a test bed with Crossplane, and run no provider from here."`
+	Crossplane bool `help:"Show the packages on a test bed with Crossplane, and run no provider from here." xor:"what"`
 }
 
 func main() {
 	f := flags{}
-	kong.Parse(&f, kong.Name("demo"), kong.Description("Makes the CloudSpace of examples/tenant and shows how that goes."))
+	kong.Parse(&f, kong.Name("demo"), kong.Description("Makes CloudSpaces of the examples and shows how that goes."))
 	log.SetLogger(logr.Discard())
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("not Ready within %s", timeLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("not done within %s", timeLimit))
 	err := run(ctx, f, os.Stdout)
 	cancel()
 	stop()
@@ -121,8 +121,8 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 // show makes the Tenant, follows it until it is Ready and hands its kubeconfig
 // over.
 func show(ctx context.Context, c client.WithWatch, testbed bool, provider *provider, say func(string, ...any)) error {
-	tenant := &v1alpha1.Tenant{}
-	if err := applyFile(ctx, c, "examples/tenant/tenant.yaml", tenant); err != nil {
+	tenant, err := applyTenant(ctx, c, "examples/tenant/tenant.yaml")
+	if err != nil {
 		return err
 	}
 	if err := follow(ctx, c, tenant, provider, say); err != nil {

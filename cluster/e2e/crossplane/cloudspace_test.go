@@ -8,6 +8,7 @@ package crossplane
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -78,6 +79,13 @@ var _ = Describe("Two CloudSpaces of a team", Ordered, ContinueOnFailure, func()
 		err := cluster.Client.Patch(ctx, staging.DeepCopy(), specPatch(map[string]any{"spaceName": "other"}))
 		Expect(err).To(MatchError(ContainSubstring("spaceName is immutable")))
 	}, SpecTimeout(promptly))
+
+	It("go on as they are while the packages are upgraded", func(ctx SpecContext) {
+		before := footprint(ctx, production)
+		upgrade(ctx, os.Getenv("UPGRADE"))
+		reconciled(ctx, production)
+		Expect(footprint(ctx, production)).To(Equal(before))
+	}, SpecTimeout(specLimit))
 
 	It("go at once in the background, and their Tenants after them", func(ctx SpecContext) {
 		t := tenantOf(ctx, staging)

@@ -28,6 +28,8 @@ const (
 	specLimit  = 5 * time.Minute
 	readyLimit = 2 * time.Minute
 	goneLimit  = 2 * time.Minute
+	// upgradeLimit is how long a package may take to be replaced.
+	upgradeLimit = 2 * time.Minute
 	// promptly is how long what needs no workload may take.
 	promptly = 30 * time.Second
 	// collectLimit is how long the garbage collector may take for what has lost its

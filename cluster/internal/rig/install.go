@@ -4,6 +4,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -50,6 +52,8 @@ const (
 	fieldManager = "kubeopera-rig"
 	tokenLife    = 8 * time.Hour
 	pollInterval = 100 * time.Millisecond
+	// servedLimit is how long a new kind may take to be served.
+	servedLimit = 30 * time.Second
 )
 
 // ErrInUse says that the cluster has Tenants already.
@@ -108,14 +112,37 @@ func (c *Cluster) ApplyFile(ctx context.Context, file string) error {
 	return nil
 }
 
-// Apply applies the object.
+// Apply applies the object, and reads it back into u. It waits for its kind to be
+// served.
 func (c *Cluster) Apply(ctx context.Context, u *unstructured.Unstructured) error {
-	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
+	err := WhenServed(ctx, func() error {
+		return c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
+	})
 	if err != nil {
 		return fmt.Errorf("cannot apply %s %q: %w", u.GetKind(), u.GetName(), err)
 	}
 
 	return nil
+}
+
+// WhenServed calls f until the cluster knows the kind that it is about: that takes
+// a moment after its CRD was applied.
+func WhenServed(ctx context.Context, f func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, servedLimit)
+	defer cancel()
+
+	var last error
+
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
+		last = f()
+		if meta.IsNoMatchError(last) || kerrors.IsNotFound(last) {
+			return false, nil
+		}
+
+		return true, last
+	})
+
+	return cmp.Or(last, err)
 }
 
 // ReadManifests reads the objects in a file of YAML documents.

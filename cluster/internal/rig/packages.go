@@ -38,7 +38,7 @@ func (c *Cluster) InstallPackages(ctx context.Context, root string, say func(str
 	for _, f := range []string{
 		"cluster/rbac/clusterrole.yaml", "cluster/rbac/boundary.yaml",
 		"examples/install/rights.yaml", "examples/install/runtime.yaml", "examples/install/activation.yaml",
-		"examples/install/provider.yaml", "examples/install/configurations.yaml",
+		"examples/install/provider.yaml", "examples/install/function.yaml", "examples/install/configurations.yaml",
 	} {
 		all, err := ReadManifests(filepath.Join(root, filepath.FromSlash(f)))
 		if err != nil {
