@@ -31,7 +31,7 @@ var _ = Describe("The provider as Crossplane runs it", func() {
 
 		c := pod.Containers[0]
 		Expect(c.SecurityContext.ReadOnlyRootFilesystem).To(HaveValue(BeTrue()))
-		Expect(c.SecurityContext.RunAsNonRoot).To(HaveValue(BeTrue()))
+		Expect(pod.SecurityContext.RunAsNonRoot).To(HaveValue(BeTrue()))
 		Expect(c.SecurityContext.Capabilities.Drop).To(ConsistOf(corev1.Capability("ALL")))
 		Expect(c.VolumeMounts).To(ContainElement(And(HaveField("Name", "charts"), HaveField("MountPath", "/charts"))))
 
