@@ -18,9 +18,6 @@ import (
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
-// team is the namespace of the CloudSpaces in the examples.
-const team = "team-alice"
-
 // showCrossplane installs the packages on a test bed that has Crossplane, makes a
 // CloudSpace and a claim for another, opens it and deletes both.
 func showCrossplane(ctx context.Context, say func(string, ...any)) error {
@@ -60,7 +57,8 @@ func showCrossplane(ctx context.Context, say func(string, ...any)) error {
 	return nil
 }
 
-// applySpaces applies the only object of each file.
+// applySpaces applies the only object of each file. It refuses what is there
+// already: it is somebody's, and would be deleted in the end.
 func applySpaces(ctx context.Context, c *rig.Cluster, files ...string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, f := range files {
@@ -71,10 +69,19 @@ func applySpaces(ctx context.Context, c *rig.Cluster, files ...string) ([]*unstr
 		if len(all) != 1 {
 			return nil, fmt.Errorf("%s holds %d objects, not one", f, len(all))
 		}
-		if err := c.Apply(ctx, all[0].DeepCopy()); err != nil {
-			return nil, err
+		err = c.Client.Get(ctx, client.ObjectKeyFromObject(all[0]), all[0].DeepCopy())
+		if err == nil {
+			return nil, fmt.Errorf("%s is there already, and the demo would delete it; delete it first: bin/testbed exec -- kubectl delete -f %s", titleOf(all[0]), f)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", titleOf(all[0]), err)
 		}
 		out = append(out, all[0])
+	}
+	for _, o := range out {
+		if err := c.Apply(ctx, o.DeepCopy()); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -121,9 +128,9 @@ func connectionSecret(ctx context.Context, c *rig.Cluster, claim *unstructured.U
 
 // deleteSpaces deletes what was asked for, and errs if anything of it is left.
 func deleteSpaces(ctx context.Context, c *rig.Cluster, spaces []*unstructured.Unstructured, say func(string, ...any)) error {
-	tenants := &v1alpha1.TenantList{}
-	if err := c.Client.List(ctx, tenants, client.InNamespace(team)); err != nil {
-		return fmt.Errorf("cannot list Tenants: %w", err)
+	tenants, err := tenantsOf(ctx, c, spaces)
+	if err != nil {
+		return err
 	}
 	for _, o := range spaces {
 		if err := c.Client.Delete(ctx, o, client.PropagationPolicy("Foreground")); err != nil {
@@ -140,7 +147,27 @@ func deleteSpaces(ctx context.Context, c *rig.Cluster, spaces []*unstructured.Un
 		}
 		say("%s is gone", titleOf(o))
 	}
-	return nothingLeft(ctx, c, tenants.Items, say)
+	return nothingLeft(ctx, c, tenants, say)
+}
+
+// tenantsOf are the Tenants that were made of them.
+func tenantsOf(ctx context.Context, c *rig.Cluster, spaces []*unstructured.Unstructured) ([]v1alpha1.Tenant, error) {
+	var out []v1alpha1.Tenant
+	for _, o := range spaces {
+		composite, claimed, _ := unstructured.NestedString(o.Object, "spec", "resourceRef", "name")
+		if !claimed {
+			composite = o.GetName()
+		}
+		l := &v1alpha1.TenantList{}
+		if err := c.Client.List(ctx, l, client.InNamespace(o.GetNamespace()), client.MatchingLabels{"crossplane.io/composite": composite}); err != nil {
+			return nil, fmt.Errorf("cannot list Tenants: %w", err)
+		}
+		if len(l.Items) == 0 {
+			return nil, fmt.Errorf("cannot find the Tenant of %s", titleOf(o))
+		}
+		out = append(out, l.Items...)
+	}
+	return out, nil
 }
 
 // nothingLeft waits until nothing is left of the Tenants. Their usages go by the
@@ -154,7 +181,7 @@ func nothingLeft(ctx context.Context, c *rig.Cluster, tenants []v1alpha1.Tenant,
 			return len(left) == 0, err
 		})
 		if err != nil {
-			return fmt.Errorf("of Tenant %q is left: %s: %w", tenants[i].GetName(), strings.Join(left, ", "), err)
+			return fmt.Errorf("cannot show that nothing is left of Tenant %q: %w; seen last: %q", tenants[i].GetName(), err, left)
 		}
 	}
 	say("nothing is left of %d CloudSpaces", len(tenants))

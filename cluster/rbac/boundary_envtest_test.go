@@ -6,11 +6,7 @@
 package rbac
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,30 +39,6 @@ func newClient(t *testing.T, cluster *rest.Config, user string) client.Client {
 		t.Fatalf("client.New(...): %v", err)
 	}
 	return c
-}
-
-// apply the manifests as they are shipped.
-func apply(t *testing.T, c client.Client, files ...string) {
-	t.Helper()
-	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for docs := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096); ; {
-			u := &unstructured.Unstructured{}
-			err := docs.Decode(u)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatalf("cannot read %q: %v", f, err)
-			}
-			if err := c.Create(t.Context(), u); err != nil {
-				t.Fatalf("Create(%s of %q): %v", u.GetKind(), f, err)
-			}
-		}
-	}
 }
 
 func meta(namespace, name string) metav1.ObjectMeta {
@@ -99,9 +69,9 @@ func TestBoundary(t *testing.T) {
 			t.Fatalf("Create(namespace): %v", err)
 		}
 	}
-	apply(t, admin, "clusterrole.yaml", "provider.yaml")
+	testenv.Apply(t, admin, nil, "cluster/rbac/clusterrole.yaml", "cluster/rbac/provider.yaml")
 	await(t, c, "the rights", func(err error) bool { return err == nil })
-	apply(t, admin, "boundary.yaml")
+	testenv.Apply(t, admin, nil, "cluster/rbac/boundary.yaml")
 	await(t, c, "the policy", kerrors.IsForbidden)
 
 	role := func(namespace string) *rbacv1.Role { return &rbacv1.Role{ObjectMeta: meta(namespace, "role")} }

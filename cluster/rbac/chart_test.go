@@ -4,15 +4,12 @@
 package rbac
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -73,35 +70,18 @@ func rulesOf(t *testing.T, o *unstructured.Unstructured) []rbacv1.PolicyRule {
 // pack the folder of a chart as the release of that version is packed.
 func pack(t *testing.T, folder, version string) []byte {
 	t.Helper()
-	out := &bytes.Buffer{}
-	zip := gzip.NewWriter(out)
-	files := tar.NewWriter(zip)
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(strings.TrimPrefix(path, folder))
-		if name == "/Chart.yaml" {
-			raw = []byte("apiVersion: v2\nname: vcluster\nversion: " + version + "\n")
-		}
-		if err := files.WriteHeader(&tar.Header{Name: "vcluster" + name, Size: int64(len(raw)), Mode: 0o644}); err != nil {
-			return err
-		}
-		_, err = files.Write(raw)
-		return err
-	})
+	c, err := loader.LoadDir(folder)
 	if err != nil {
-		t.Fatalf("cannot pack %q: %v", folder, err)
+		t.Fatalf("cannot load the chart: %v", err)
 	}
-	if err := files.Close(); err != nil {
+	c.Metadata.Name, c.Metadata.Version = "vcluster", version
+	file, err := chartutil.Save(c, t.TempDir())
+	if err != nil {
+		t.Fatalf("cannot pack the chart: %v", err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return raw
 }

@@ -57,19 +57,32 @@ func Load() (Rules, error) {
 
 // read finds the rules of each Role and ClusterRole by its name.
 func read(manifests ...[]byte) (map[string][]rbacv1.PolicyRule, error) {
+	// A Role has the same fields. What is neither has no rules.
+	roles, err := decode[rbacv1.ClusterRole](manifests...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the provider's roles: %w", err)
+	}
 	out := map[string][]rbacv1.PolicyRule{}
+	for _, r := range roles {
+		if len(r.Rules) > 0 {
+			out[r.Name] = r.Rules
+		}
+	}
+	return out, nil
+}
+
+// decode reads each document of the manifests as a T, whatever its kind.
+func decode[T any](manifests ...[]byte) ([]T, error) {
+	var out []T
 	for docs := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(bytes.Join(manifests, []byte("\n---\n"))), 4096); ; {
-		// A Role has the same fields. What is neither has no rules.
-		role := rbacv1.ClusterRole{}
-		err := docs.Decode(&role)
+		var one T
+		err := docs.Decode(&one)
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the provider's roles: %w", err)
+			return nil, err
 		}
-		if len(role.Rules) > 0 {
-			out[role.Name] = role.Rules
-		}
+		out = append(out, one)
 	}
 }

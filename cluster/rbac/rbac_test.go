@@ -4,17 +4,13 @@
 package rbac
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -64,16 +60,12 @@ func TestReadRefuses(t *testing.T) {
 // program reviews.
 func TestPlainInstallBindsAll(t *testing.T) {
 	t.Parallel()
+	bindings, err := decode[rbacv1.ClusterRoleBinding](plainInstall)
+	if err != nil {
+		t.Fatal(err)
+	}
 	bound := map[string]bool{}
-	for docs := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(plainInstall), 4096); ; {
-		b := rbacv1.ClusterRoleBinding{}
-		err := docs.Decode(&b)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, b := range bindings {
 		for _, s := range b.Subjects {
 			if s.Kind == rbacv1.ServiceAccountKind && s.Name == "provider-kubeopera" && s.Namespace == "kubeopera-system" {
 				bound[b.RoleRef.Kind+"/"+b.RoleRef.Name] = true
@@ -150,25 +142,31 @@ func TestExtraSync(t *testing.T) {
 	nodes["syncBackChanges"] = true
 	replicas := map[string]any{"statefulSet": map[string]any{"highAvailability": map[string]any{"replicas": int64(3)}}}
 
-	cases := map[string]map[string]any{
-		"nodes":             {"sync": map[string]any{"fromHost": map[string]any{"nodes": nodes}}},
-		"namespaces":        {"sync": map[string]any{"toHost": map[string]any{"namespaces": map[string]any{"enabled": true, "mappings": map[string]any{"byName": map[string]any{"a": "b"}}}}}},
-		"virtual scheduler": {"controlPlane": map[string]any{"advanced": map[string]any{"virtualScheduler": on()}}},
-		"replicas":          {"controlPlane": replicas},
-		"metrics":           {"integrations": map[string]any{"metricsServer": map[string]any{"enabled": true, "nodes": true, "pods": true}}},
-		"services":          {"networking": map[string]any{"replicateServices": map[string]any{"fromHost": []any{map[string]any{"from": "a/b", "to": "c/d"}}}}},
+	type values = map[string]any
+	type sync struct {
+		reason    string
+		overrides values
+	}
+	cases := map[string]sync{
+		"nodes":             {"The host's nodes are shown inside, and changes of them handed back.", values{"sync": values{"fromHost": values{"nodes": nodes}}}},
+		"namespaces":        {"Namespaces inside become some of the host.", values{"sync": values{"toHost": values{"namespaces": values{"enabled": true, "mappings": values{"byName": values{"a": "b"}}}}}}},
+		"virtual scheduler": {"A scheduler of its own looks at nodes and volumes.", values{"controlPlane": values{"advanced": values{"virtualScheduler": on()}}}},
+		"replicas":          {"Several replicas choose a leader.", values{"controlPlane": replicas}},
+		"metrics":           {"Metrics come from the host's metrics server.", values{"integrations": values{"metricsServer": values{"enabled": true, "nodes": true, "pods": true}}}},
+		"services":          {"Services of other namespaces are shown inside.", values{"networking": values{"replicateServices": values{"fromHost": []any{values{"from": "a/b", "to": "c/d"}}}}}},
 	}
 	for _, k := range []string{"storageClasses", "ingressClasses", "runtimeClasses", "priorityClasses", "csiNodes", "csiDrivers", "csiStorageCapacities"} {
-		cases["from host "+k] = map[string]any{"sync": map[string]any{"fromHost": map[string]any{k: on()}}}
+		cases["from host "+k] = sync{"Those of the host are shown inside.", values{"sync": values{"fromHost": values{k: on()}}}}
 	}
 	for _, k := range []string{"storageClasses", "persistentVolumes", "priorityClasses", "networkPolicies", "podDisruptionBudgets"} {
-		cases["to host "+k] = map[string]any{"sync": map[string]any{"toHost": map[string]any{k: on()}}}
+		cases["to host "+k] = sync{"Those inside become some of the host.", values{"sync": values{"toHost": values{k: on()}}}}
 	}
 	host, extra := load(t).Host, extraSync(t)
 	var used []rbacv1.PolicyRule
-	for name, overrides := range cases {
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			g := render(t, "0.36.1", v1alpha1.DistroK8s, overrides)
+			t.Log(tc.reason)
+			g := render(t, "0.36.1", v1alpha1.DistroK8s, tc.overrides)
 			grants := slices.Concat(g.namespaced, g.clusterWide)
 			expectCovered(t, "the two ClusterRoles together", slices.Concat(host, extra), grants)
 			used = append(used, grants...)

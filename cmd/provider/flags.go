@@ -37,7 +37,7 @@ type flags struct {
 	PodNamespace   string `placeholder:"NAME" help:"Namespace of the leader's lease and of reports that outlive their Tenant [the pod's own, or kubeopera-system outside of a cluster]."`
 
 	EnableChangelogs     bool   `help:"Tell a change log service of each change that is made (alpha)."`
-	ChangelogsSocketPath string `default:"/var/run/changelogs/changelogs.sock" placeholder:"PATH" help:"Unix socket of that service, usually a sidecar's [${default}]."`
+	ChangelogsSocketPath string `default:"${socket}" placeholder:"PATH" help:"Unix socket of that service, usually a sidecar's [${default}]."`
 
 	ChartCache             string `default:"${charts}" placeholder:"FOLDER" help:"Folder that charts are kept in, an emptyDir in a pod [${default}]."`
 	MetricsBindAddress     string `default:":8080" placeholder:"ADDRESS" help:"Where /metrics is served, 0 for nowhere [${default}]."`
@@ -46,7 +46,7 @@ type flags struct {
 
 // vars are the defaults that are not known to the flags themselves.
 func vars() kong.Vars {
-	return kong.Vars{"charts": defaultChartCache(), "flux": flux.DefaultChartVersion}
+	return kong.Vars{"charts": defaultChartCache(), "flux": flux.DefaultChartVersion, "socket": app.DefaultChangeLogsSocket}
 }
 
 func defaultChartCache() string {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -16,22 +17,22 @@ import (
 	"github.com/kubeopera/provider-kubeopera/hack/packages/pack"
 )
 
-// build makes all packages and writes their digests as a table.
-func build(ctx context.Context, c buildCmd, all []entry, stdout, stderr io.Writer) error {
+// Run makes all packages and writes their digests as a table.
+func (c buildCmd) Run(ctx context.Context, j job) error {
 	if err := os.MkdirAll(c.Output, 0o750); err != nil {
 		return fmt.Errorf("cannot make folder of packages: %w", err)
 	}
-	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(j.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tARCH\tDIGEST")
-	for _, e := range all {
-		if err := buildOne(ctx, c, e, t, stderr); err != nil {
+	for _, e := range j.packages {
+		if err := c.one(ctx, e, t, j.stderr); err != nil {
 			return err
 		}
 	}
 	return t.Flush()
 }
 
-func buildOne(ctx context.Context, c buildCmd, e entry, table, stderr io.Writer) error {
+func (c buildCmd) one(ctx context.Context, e entry, table, stderr io.Writer) error {
 	var images []v1.Image
 	for _, arch := range e.archs(c.Arch) {
 		fmt.Fprintln(stderr, "==> building", e.name, c.Version, arch)
@@ -39,7 +40,7 @@ func buildOne(ctx context.Context, c buildCmd, e entry, table, stderr io.Writer)
 		if err != nil {
 			return err
 		}
-		img, err := pack.Build(ctx, e.source(c.Version, p))
+		img, err := pack.Build(ctx, e.source(os.DirFS("."), c.Version, p))
 		if err != nil {
 			return err
 		}
@@ -61,9 +62,9 @@ func buildOne(ctx context.Context, c buildCmd, e entry, table, stderr io.Writer)
 	return row(table, e.name, "index", index)
 }
 
-// source is what the package is made of, in the repository's root.
-func (e entry) source(version string, p *pack.Program) pack.Package {
-	return pack.Package{Meta: e.meta, Objects: e.objects, Version: version, Siblings: siblings, Program: p}
+// source is what the package is made of, given the repository's files.
+func (e entry) source(root fs.FS, version string, p *pack.Program) pack.Package {
+	return pack.Package{Files: root, Meta: e.meta, Objects: e.objects, Version: version, Siblings: siblings, Program: p}
 }
 
 // program compiles what runs in the package, if anything does. Go keeps a program

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,12 +49,7 @@ func shipped(t *testing.T) map[string]*parser.Package {
 	t.Helper()
 	out := map[string]*parser.Package{}
 	for _, e := range catalogue {
-		e.meta = filepath.Join(root, e.meta)
-		e.objects = slices.Clone(e.objects)
-		for i := range e.objects {
-			e.objects[i] = filepath.Join(root, e.objects[i])
-		}
-		img, err := pack.Build(t.Context(), e.source("v9.8.7", nil))
+		img, err := pack.Build(t.Context(), e.source(os.DirFS(root), "v9.8.7", nil))
 		if err != nil {
 			t.Fatalf("%s must pass the lint: %v", e.name, err)
 		}

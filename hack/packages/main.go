@@ -24,28 +24,28 @@ type cli struct {
 	Push  pushCmd  `cmd:"" help:"Push what was built. What is there already is not sent again."`
 }
 
-// what says which packages are meant.
-type what struct {
+// selection says which packages are meant.
+type selection struct {
 	Version string   `required:"" placeholder:"VERSION" help:"Version of all packages, such as v0.1.0."`
 	Arch    []string `default:"amd64,arm64" enum:"amd64,arm64" placeholder:"ARCH" help:"Architectures of the packages that hold a program [${default}]."`
 }
 
 // Validate accepts versions that Crossplane and registries both understand.
-func (w what) Validate() error {
-	v, err := semver.StrictNewVersion(strings.TrimPrefix(w.Version, "v"))
-	if err != nil || !strings.HasPrefix(w.Version, "v") || v.Metadata() != "" {
-		return fmt.Errorf("--version: %q cannot tag a package; set it to one such as v0.1.0 or v0.2.0-rc.1", w.Version)
+func (s selection) Validate() error {
+	v, err := semver.StrictNewVersion(strings.TrimPrefix(s.Version, "v"))
+	if err != nil || !strings.HasPrefix(s.Version, "v") || v.Metadata() != "" {
+		return fmt.Errorf("--version: %q cannot tag a package; set it to one such as v0.1.0 or v0.2.0-rc.1", s.Version)
 	}
 	return nil
 }
 
 type buildCmd struct {
-	what
+	selection
 	Output string `required:"" placeholder:"FOLDER" help:"Folder that the packages are written to."`
 }
 
 type pushCmd struct {
-	what
+	selection
 	Input     string `required:"" placeholder:"FOLDER" help:"Folder that they were built into."`
 	Registry  string `required:"" placeholder:"PREFIX" help:"Registry and path that they are pushed to, such as ghcr.io/kubeopera."`
 	Overwrite bool   `help:"Also move a tag that names something else. Clusters that have pulled it keep what they have."`
@@ -61,8 +61,14 @@ func main() {
 	}
 }
 
-// run builds or pushes all of the packages. It writes results to stdout and
-// progress to stderr.
+// A job is what a command works on. It writes results to stdout and progress to
+// stderr.
+type job struct {
+	packages       []entry
+	stdout, stderr io.Writer
+}
+
+// run builds or pushes all of the packages.
 func run(ctx context.Context, args []string, all []entry, stdout, stderr io.Writer) error {
 	var c cli
 	p, err := kong.New(&c, kong.Name("packages"), kong.Description("Builds and pushes the Crossplane packages of this repository."), kong.Writers(stdout, stderr))
@@ -73,8 +79,6 @@ func run(ctx context.Context, args []string, all []entry, stdout, stderr io.Writ
 	if err != nil {
 		return fmt.Errorf("%w; see --help", err)
 	}
-	if k.Selected().Name == "push" {
-		return push(ctx, c.Push, all, stdout)
-	}
-	return build(ctx, c.Build, all, stdout, stderr)
+	k.BindTo(ctx, (*context.Context)(nil))
+	return k.Run(job{packages: all, stdout: stdout, stderr: stderr})
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 
@@ -16,10 +15,10 @@ import (
 	"github.com/kubeopera/provider-kubeopera/hack/packages/pack"
 )
 
-// push pushes all packages, each after those that it depends on.
-func push(ctx context.Context, c pushCmd, all []entry, stdout io.Writer) error {
-	for _, e := range all {
-		images, err := load(c, e)
+// Run pushes all packages, each after those that it depends on.
+func (c pushCmd) Run(ctx context.Context, j job) error {
+	for _, e := range j.packages {
+		images, err := c.load(e)
 		if err != nil {
 			return err
 		}
@@ -35,12 +34,12 @@ func push(ctx context.Context, c pushCmd, all []entry, stdout io.Writer) error {
 		if p.Known {
 			done = "is there already"
 		}
-		fmt.Fprintln(stdout, "==>", ref, p.Digest, done)
+		fmt.Fprintln(j.stdout, "==>", ref, p.Digest, done)
 	}
 	return nil
 }
 
-func load(c pushCmd, e entry) ([]v1.Image, error) {
+func (c pushCmd) load(e entry) ([]v1.Image, error) {
 	var out []v1.Image
 	for _, arch := range e.archs(c.Arch) {
 		img, err := pack.Load(e.file(c.Input, c.Version, arch))

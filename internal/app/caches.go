@@ -18,6 +18,8 @@ import (
 func fill(ctx context.Context, c cache.Informers) error {
 	for _, o := range []client.Object{
 		&v1alpha1.Tenant{},
+		&v1alpha1.AdvisorAgent{},
+		&v1alpha1.TenantQuota{},
 		&v1alpha1.ProviderConfig{},
 		&v1alpha1.ClusterProviderConfig{},
 		&v1alpha1.ProviderConfigUsage{},

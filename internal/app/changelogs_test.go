@@ -171,12 +171,13 @@ func TestChangeLogs(t *testing.T) {
 	tenant.SetWriteConnectionSecretToReference(&xpv2.LocalSecretReference{Name: "connection"})
 
 	cases := map[string]struct {
-		mg  resource.Managed
-		gvk schema.GroupVersionKind
+		reason string
+		mg     resource.Managed
+		gvk    schema.GroupVersionKind
 	}{
-		"Tenant":       {tenant, v1alpha1.TenantGroupVersionKind},
-		"AdvisorAgent": {&v1alpha1.AdvisorAgent{ObjectMeta: named}, v1alpha1.AdvisorAgentGroupVersionKind},
-		"TenantQuota":  {&v1alpha1.TenantQuota{ObjectMeta: named}, v1alpha1.TenantQuotaGroupVersionKind},
+		"Tenant":       {"Its connection details stay out of the entries.", tenant, v1alpha1.TenantGroupVersionKind},
+		"AdvisorAgent": {"A CloudSpace is made of more than the Tenant.", &v1alpha1.AdvisorAgent{ObjectMeta: named}, v1alpha1.AdvisorAgentGroupVersionKind},
+		"TenantQuota":  {"So is each of its parts told of.", &v1alpha1.TenantQuota{ObjectMeta: named}, v1alpha1.TenantQuotaGroupVersionKind},
 	}
 	for kind, tc := range cases {
 		t.Run(kind, func(t *testing.T) {
@@ -196,14 +197,14 @@ func TestChangeLogs(t *testing.T) {
 
 			want := []string{"create " + kind + "/alice", "update " + kind + "/alice", "delete " + kind + "/alice"}
 			if diff := cmp.Diff(want, l.has()); diff != "" {
-				t.Errorf("Each change is told once, and nothing else: -want, +got:\n%s", diff)
+				t.Errorf("%s\nEach change is told once, and nothing else: -want, +got:\n%s", tc.reason, diff)
 			}
 			text := l.text(t)
 			if !strings.Contains(text, "provider-kubeopera:v1.2.3") || !strings.Contains(text, "kubeopera.io/v1alpha1") {
-				t.Errorf("An entry names the provider, its version and the API: got %s", text)
+				t.Errorf("%s\nAn entry names the provider, its version and the API: got %s", tc.reason, text)
 			}
 			if strings.Contains(text, leaked) {
-				t.Errorf("No entry holds a secret: got %s", text)
+				t.Errorf("%s\nNo entry holds a secret: got %s", tc.reason, text)
 			}
 		})
 	}

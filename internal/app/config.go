@@ -30,11 +30,11 @@ const (
 	minPoll = 5 * time.Second
 	minSync = time.Minute
 
-	// defaultSocket is where the sidecar for change logs usually listens.
-	defaultSocket = "/var/run/changelogs/changelogs.sock"
-
 	writableFolder = "set it to a folder that the provider may write to"
 )
+
+// DefaultChangeLogsSocket is where the sidecar for change logs usually listens.
+const DefaultChangeLogsSocket = "/var/run/changelogs/changelogs.sock"
 
 // Config is everything that an administrator can set.
 type Config struct {
@@ -232,7 +232,7 @@ func checkSocket(used bool, path string) error {
 	if !used || filepath.IsAbs(path) {
 		return nil
 	}
-	return fmt.Errorf("%q is not an absolute path; set it to one such as %s, or %s to off", path, defaultSocket, setting("enable-changelogs"))
+	return fmt.Errorf("%q is not an absolute path; set it to one such as %s, or %s to off", path, DefaultChangeLogsSocket, setting("enable-changelogs"))
 }
 
 func checkAddress(s string) error {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -82,9 +83,11 @@ func TestKindsRegister(t *testing.T) {
 	if !k.Set(v1alpha1.TenantGroupVersionKind, true) || k.Set(v1alpha1.TenantGroupVersionKind, true) {
 		t.Error("Only the first of two equal values is a change.")
 	}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
 	select {
 	case <-called:
-	case <-t.Context().Done():
+	case <-ctx.Done():
 		t.Error("The function was not called.")
 	}
 }

@@ -31,18 +31,18 @@ func newRequirement(live client.Reader, outbox string) (*requirement, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := rights.Of(rules.Provider, "")
+	own, err := rights.FromRules(rules.Provider, "")
 	if err != nil {
 		return nil, err
 	}
 	if outbox != "" {
-		reports, err := rights.Of(rules.Reports, outbox)
+		reports, err := rights.FromRules(rules.Reports, outbox)
 		if err != nil {
 			return nil, err
 		}
 		own = append(own, reports...)
 	}
-	host, err := rights.Of(rules.Host, "")
+	host, err := rights.FromRules(rules.Host, "")
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +29,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -47,6 +45,28 @@ import (
 func TestRun(t *testing.T) {
 	cluster := testenv.RunControlPlane(t)
 	connect(t, cluster)
+	c := newClient(t, cluster)
+	lease := holdLease(t, c)
+	log := newChangeLog(t)
+	p := start(t, log)
+
+	p.expectRights(t, c)
+	p.expectKinds(t, cluster)
+	p.expectLead(t, c, lease)
+	expectChangeLog(t, c, log)
+	p.expectEnd(t, c, lease)
+}
+
+const (
+	// providerUser is who the provider is in these tests.
+	providerUser = "provider"
+	// ownNamespace is where it keeps its lease and its reports, and these tests
+	// their Tenants.
+	ownNamespace = "kubeopera-system"
+)
+
+func newClient(t *testing.T, cluster *rest.Config) client.Client {
+	t.Helper()
 	scheme, err := newScheme()
 	if err != nil {
 		t.Fatalf("newScheme(): %v", err)
@@ -55,71 +75,114 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("client.New(...): %v", err)
 	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kubeopera-system"}}
-	if err := c.Create(t.Context(), ns); err != nil {
+	return c
+}
+
+// holdLease has another lead until its lease is freed.
+func holdLease(t *testing.T, c client.Client) *coordinationv1.Lease {
+	t.Helper()
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ownNamespace}}); err != nil {
 		t.Fatalf("Create(namespace): %v", err)
 	}
-	// Another leads until the end.
 	lease := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "provider-kubeopera.kubeopera.io"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ownNamespace, Name: "provider-kubeopera.kubeopera.io"},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("another"), LeaseDurationSeconds: ptr.To[int32](3600), RenewTime: ptr.To(metav1.NowMicro())},
 	}
 	if err := c.Create(t.Context(), lease); err != nil {
 		t.Fatalf("Create(lease): %v", err)
 	}
-	log := newChangeLog(t)
+	return lease
+}
 
+// process is a provider that runs.
+type process struct {
+	healthy, ready, metrics string
+
+	stop func()
+	done <-chan error
+}
+
+// start runs the provider until it is stopped or the test ends.
+func start(t *testing.T, log *changeLog) *process {
+	t.Helper()
 	config := valid(t)
 	config.Poll = time.Second
-	config.LeaderElection, config.PodNamespace = true, ns.Name
+	config.LeaderElection, config.PodNamespace = true, ownNamespace
 	config.ChangeLogs, config.ChangeLogsSocket, config.Version = true, log.socket, "v1.2.3"
 	config.ClientID, config.ClientSecret = "provider", leaked
 	config.MetricsAddress, config.ProbeAddress = freeAddress(t), freeAddress(t)
-	ready, metrics := "http://"+config.ProbeAddress+"/readyz", "http://"+config.MetricsAddress+"/metrics"
 
 	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, config, NewLogger(t.Output(), true)) }()
-	t.Cleanup(stop)
+	probes := "http://" + config.ProbeAddress
+	return &process{healthy: probes + "/healthz", ready: probes + "/readyz", metrics: "http://" + config.MetricsAddress + "/metrics", stop: stop, done: done}
+}
 
-	answers(t, done, "http://"+config.ProbeAddress+"/healthz", http.StatusOK, "ok")
+// expectRights holds that the provider lives and says which rights it lacks, and
+// gives it what is shipped, as it is bound for a plain install.
+func (p *process) expectRights(t *testing.T, c client.Client) {
+	t.Helper()
+	p.answers(t, p.healthy, http.StatusOK, "ok")
 	for _, want := range []string{
 		"missing right: update tenants.kubeopera.io/status\n", "missing right: create pods/exec\n",
 		`missing right: create configmaps in namespace "kubeopera-system"` + "\n",
 	} {
-		answers(t, done, ready, http.StatusServiceUnavailable, want)
+		p.answers(t, p.ready, http.StatusServiceUnavailable, want)
 	}
-	grant(t, c)
-	answers(t, done, ready, http.StatusServiceUnavailable, "CRD advisoragents.kubeopera.io\nCRD clusterproviderconfigs.kubeopera.io\n")
+	testenv.Apply(t, c, func(u *unstructured.Unstructured) {
+		if strings.HasSuffix(u.GetKind(), "Binding") {
+			u.Object["subjects"] = []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": rbacv1.UserKind, "name": providerUser}}
+		}
+	}, "cluster/rbac/clusterrole.yaml", "cluster/rbac/provider.yaml")
+}
 
+// expectKinds holds that it says which kinds it waits for, and becomes ready with
+// them although another leads.
+func (p *process) expectKinds(t *testing.T, cluster *rest.Config) {
+	t.Helper()
+	p.answers(t, p.ready, http.StatusServiceUnavailable, "CRD advisoragents.kubeopera.io\nCRD clusterproviderconfigs.kubeopera.io\n")
 	if _, err := envtest.InstallCRDs(cluster, envtest.CRDInstallOptions{Paths: []string{"../../package/crds"}, ErrorIfPathMissing: true}); err != nil {
 		t.Fatalf("InstallCRDs(...): %v", err)
 	}
-	answers(t, done, ready, http.StatusOK, "ok")
+	p.answers(t, p.ready, http.StatusOK, "ok")
+}
 
+// expectLead frees the lease, and holds that the provider takes it and works.
+func (p *process) expectLead(t *testing.T, c client.Client, lease *coordinationv1.Lease) {
+	t.Helper()
 	lease.Spec.HolderIdentity = nil
 	if err := c.Update(t.Context(), lease); err != nil {
 		t.Fatalf("Update(lease): %v", err)
 	}
-	createTenants(t, c, ns.Name)
+	createTenants(t, c)
 	// Controllers count from their first start, which is after the election.
-	answers(t, done, metrics, http.StatusOK, `controller_runtime_reconcile_total{controller="managed/tenant.kubeopera.io"`)
-	answers(t, done, metrics, http.StatusOK, `crossplane_managed_resource_exists{gvk="kubeopera.io/v1alpha1, Kind=Tenant"} 2`)
+	p.answers(t, p.metrics, http.StatusOK, `controller_runtime_reconcile_total{controller="managed/tenant.kubeopera.io"`)
+	p.answers(t, p.metrics, http.StatusOK, `crossplane_managed_resource_exists{gvk="kubeopera.io/v1alpha1, Kind=Tenant"} 2`)
 	if holder(t, c, client.ObjectKeyFromObject(lease)) == "" {
 		t.Error("The leader holds a lease of its own name.")
 	}
+}
 
+// expectChangeLog deletes bob, and holds what the change log is told of it all.
+func expectChangeLog(t *testing.T, c client.Client, log *changeLog) {
+	t.Helper()
 	expectEntry(t, log, "create Tenant/bob")
-	if err := c.Delete(t.Context(), &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "bob"}}); err != nil {
+	if err := c.Delete(t.Context(), &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: ownNamespace, Name: "bob"}}); err != nil {
 		t.Fatalf("Delete(tenant): %v", err)
 	}
 	expectEntry(t, log, "delete Tenant/bob")
 	if text := log.text(t); strings.Contains(text, leaked) || strings.Contains(text, "alice") {
 		t.Errorf("An entry holds no secret, and nothing is told of what is paused: got %s", text)
 	}
+}
 
-	stop()
-	if err := <-done; err != nil {
+// expectEnd stops the provider, and holds that it ends in order.
+func (p *process) expectEnd(t *testing.T, c client.Client, lease *coordinationv1.Lease) {
+	t.Helper()
+	p.stop()
+	if err := <-p.done; err != nil {
 		t.Errorf("To be told to stop is no failure.\nRun(...): %v", err)
 	}
 	if got := holder(t, c, client.ObjectKeyFromObject(lease)); got != "" {
@@ -127,39 +190,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// providerUser is who the provider is in these tests.
-const providerUser = "provider"
-
-// grant gives the provider what is shipped, as it is bound for a plain install.
-func grant(t *testing.T, c client.Client) {
-	t.Helper()
-	for _, file := range []string{"clusterrole.yaml", "provider.yaml"} {
-		raw, err := os.ReadFile(filepath.Join("..", "..", "cluster", "rbac", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for docs := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096); ; {
-			u := &unstructured.Unstructured{}
-			err := docs.Decode(u)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatalf("cannot read %q: %v", file, err)
-			}
-			if strings.HasSuffix(u.GetKind(), "Binding") {
-				u.Object["subjects"] = []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": rbacv1.UserKind, "name": providerUser}}
-			}
-			if err := c.Create(t.Context(), u); err != nil {
-				t.Fatalf("Create(%s): %v", u.GetKind(), err)
-			}
-		}
-	}
-}
-
 // createTenants creates one that is paused, and one on this cluster, of which only
 // a namespace can come to be.
-func createTenants(t *testing.T, c client.Client, namespace string) {
+func createTenants(t *testing.T, c client.Client) {
 	t.Helper()
 	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	pc.Spec.Credentials.Source = xpv2.CredentialsSourceInjectedIdentity
@@ -167,7 +200,7 @@ func createTenants(t *testing.T, c client.Client, namespace string) {
 	objs := []client.Object{pc}
 	for name, annotations := range map[string]map[string]string{"alice": {"crossplane.io/paused": "true"}, "bob": nil} {
 		objs = append(objs, &v1alpha1.Tenant{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: annotations},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ownNamespace, Annotations: annotations},
 			Spec: v1alpha1.TenantSpec{
 				UserID: name, TenantName: name, CloudSpaceID: name, Flux: &v1alpha1.FluxSpec{Enabled: ptr.To(false)},
 			},
@@ -242,12 +275,12 @@ func freeAddress(t *testing.T) string {
 }
 
 // answers waits until the page is served with that code and the text in it.
-func answers(t *testing.T, done <-chan error, url string, code int, text string) {
+func (p *process) answers(t *testing.T, url string, code int, text string) {
 	t.Helper()
 	last := ""
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 		select {
-		case err := <-done:
+		case err := <-p.done:
 			return false, fmt.Errorf("the provider ended: %w", err)
 		default:
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	rightsRemedy = "apply cluster/rbac/clusterrole.yaml and bind its ClusterRoles to the provider's account, as cluster/rbac/provider.yaml does"
+	rightsRemedy = "apply cluster/rbac/clusterrole.yaml and bind its ClusterRoles to the provider's account, as examples/install/rights.yaml does under Crossplane, and cluster/rbac/provider.yaml without"
 	kindsRemedy  = "apply package/crds, or activate all kinds of kubeopera.io in a ManagedResourceActivationPolicy"
 )
 

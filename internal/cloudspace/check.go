@@ -22,15 +22,15 @@ var (
 
 const maxUserID = 63
 
-// amount is what a quantity may be.
-type amount struct {
+// bounds are what a quantity may be.
+type bounds struct {
 	from, to resource.Quantity
 	want     string
 }
 
-// amounts are the quantities of a spec. More than none of the CPU is a billionth of
+// amounts bounds the quantities of a spec. More than none of the CPU is a billionth of
 // a core, since quantities know nothing smaller.
-var amounts = map[string]amount{
+var amounts = map[string]bounds{
 	"cpu":     {resource.MustParse("1n"), resource.MustParse("100000"), "a quantity of cores above 0 and at most 100000, such as 4 or 500m"},
 	"memory":  {resource.MustParse("1Mi"), resource.MustParse("1Pi"), "a quantity of bytes from 1Mi to 1Pi, such as 8Gi"},
 	"storage": {resource.MustParse("1Mi"), resource.MustParse("1Ei"), "a quantity of bytes from 1Mi to 1Ei, such as 50Gi"},
@@ -73,9 +73,9 @@ func (s *Spec) checkAmounts() error {
 
 	have := map[string]*resource.Quantity{"cpu": s.CPU, "memory": s.Memory, "storage": s.Storage}
 	for _, field := range slices.Sorted(maps.Keys(have)) {
-		a, q := amounts[field], have[field]
-		if q != nil && (q.Cmp(a.from) < 0 || q.Cmp(a.to) > 0) {
-			errs = append(errs, fmt.Errorf("spec.%s: %q must be %s", field, q.String(), a.want))
+		b, q := amounts[field], have[field]
+		if q != nil && (q.Cmp(b.from) < 0 || q.Cmp(b.to) > 0) {
+			errs = append(errs, fmt.Errorf("spec.%s: %q must be %s", field, q.String(), b.want))
 		}
 	}
 

@@ -42,7 +42,7 @@ func Compose(xr XR, o Observed) Desired {
 	var d Desired
 
 	d.Tenant = tenant(xr, o)
-	d.Ignored = keep(d.Tenant, o.Tenant)
+	d.Ignored = keepImmutable(d.Tenant, o.Tenant)
 
 	if xr.Claimed {
 		d.Tenant.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "cloudspace-" + d.Tenant.Spec.CloudSpaceID + "-connection"}
@@ -76,9 +76,9 @@ func tenant(xr XR, o Observed) *v1alpha1.Tenant {
 	return t
 }
 
-// keep writes into the Tenant that is wanted what can never change of the one that
+// keepImmutable writes into the Tenant that is wanted what can never change of the one that
 // exists. It returns what of the spec therefore has no effect.
-func keep(want, have *v1alpha1.Tenant) []string {
+func keepImmutable(want, have *v1alpha1.Tenant) []string {
 	if have == nil {
 		return nil
 	}

@@ -73,9 +73,9 @@ func (s *Spec) Name() string {
 	return "space-" + s.UserID[:min(first, len(s.UserID))]
 }
 
-// decode reads the spec of an XR. What Crossplane itself keeps there is not ours
-// and is passed over. Each error names a field.
-func decode(in map[string]any) (Spec, error) {
+// decode reads the spec of an XR of that API. What Crossplane itself keeps there is
+// not ours and is passed over. Each error names a field.
+func decode(in map[string]any, apiVersion string) (Spec, error) {
 	var (
 		s    Spec
 		errs []error
@@ -89,7 +89,7 @@ func decode(in map[string]any) (Spec, error) {
 		}
 
 		if err := convert(v, fields[name]); err != nil {
-			errs = append(errs, fmt.Errorf("spec.%s: %w", name, wrongType(name, v, err)))
+			errs = append(errs, fmt.Errorf("spec.%s: %w", name, wrongType(apiVersion, name, v, err)))
 		}
 	}
 
@@ -111,12 +111,12 @@ func (s *Spec) setDefaults() {
 
 // wrongType says what the field must be. Those that are quantities have no word
 // of their own for it.
-func wrongType(name string, v any, err error) error {
-	if a, ok := amounts[name]; ok {
-		return fmt.Errorf("%v must be %s", quoted(v), a.want)
+func wrongType(apiVersion, name string, v any, err error) error {
+	if b, ok := amounts[name]; ok {
+		return fmt.Errorf("%v must be %s", quoted(v), b.want)
 	}
 
-	return fmt.Errorf("%w; kubectl explain cloudspace.spec.%s says what it may be", err, name)
+	return fmt.Errorf("%w; %s says what it may be", err, explain(apiVersion, "spec."+name))
 }
 
 // quoted is the value as people write it.

@@ -34,8 +34,8 @@ type Status struct {
 	KubeconfigSecret string `json:"kubeconfigSecret,omitempty"`
 }
 
-// State is how a CloudSpace is.
-type State struct {
+// Summary is how a CloudSpace is.
+type Summary struct {
 	Status Status
 
 	// Ready says that all of it is there. The others say it of its parts.
@@ -49,8 +49,8 @@ type State struct {
 }
 
 // Summarize says how the CloudSpace is, given what there is of what is desired.
-func Summarize(xr XR, o Observed, d Desired) State {
-	s := State{Status: Status{SpaceName: d.Tenant.Spec.TenantName}}
+func Summarize(xr XR, o Observed, d Desired) Summary {
+	s := Summary{Status: Status{SpaceName: d.Tenant.Spec.TenantName}}
 	if xr.Claimed {
 		s.Details = details(o.Details)
 	}
@@ -65,7 +65,10 @@ func Summarize(xr XR, o Observed, d Desired) State {
 	s.QuotaReady = o.Quota != nil && isReady(o.Quota)
 	s.AdvisorReady = o.Advisor != nil && isReady(o.Advisor)
 
-	s.Status.Phase, s.Status.Message = s.phase(xr, o, d)
+	parts := s.TenantReady && s.QuotaReady && (d.Advisor == nil || s.AdvisorReady)
+	s.AwaitsDetails = parts && xr.Claimed && !complete(o.Details) && !complete(o.Published)
+
+	s.Status.Phase, s.Status.Message = s.phase(o, d)
 	s.Ready = s.Status.Phase == v1alpha1.PhaseReady
 
 	return s
@@ -73,7 +76,7 @@ func Summarize(xr XR, o Observed, d Desired) State {
 
 // phase is the one place where phase and message come from. The first part that is
 // not ready decides.
-func (s *State) phase(xr XR, o Observed, d Desired) (v1alpha1.TenantPhase, string) {
+func (s *Summary) phase(o Observed, d Desired) (v1alpha1.TenantPhase, string) {
 	switch {
 	case o.Tenant == nil:
 		return v1alpha1.PhasePending, "the Tenant is not there yet"
@@ -87,9 +90,7 @@ func (s *State) phase(xr XR, o Observed, d Desired) (v1alpha1.TenantPhase, strin
 		return v1alpha1.PhaseInstallingFlux, "the TenantQuota is not there yet"
 	case !s.QuotaReady:
 		return v1alpha1.PhaseInstallingFlux, fmt.Sprintf("TenantQuota %q is not ready: %s", o.Quota.GetName(), o.Quota.Status.Message)
-	case xr.Claimed && !complete(o.Details) && !complete(o.Published):
-		s.AwaitsDetails = true
-
+	case s.AwaitsDetails:
 		return v1alpha1.PhaseProvisioning, fmt.Sprintf("Secret %q does not hold the connection details yet", d.Tenant.Spec.WriteConnectionSecretToReference.Name)
 	default:
 		return v1alpha1.PhaseReady, o.Tenant.Status.Message

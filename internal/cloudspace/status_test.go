@@ -115,7 +115,7 @@ func TestSummarize(t *testing.T) {
 	o := Observed{Tenant: readyTenant(), Quota: quotaWith("in place", xpv2.Available()), Details: connection()}
 	o.Tenant.Spec.TenantName = "before"
 
-	want := State{
+	want := Summary{
 		Status: Status{
 			Phase: v1alpha1.PhaseReady, Message: "vCluster and Flux ready",
 			SpaceName: "before", Namespace: "vcluster-space", Endpoint: "https://10.0.0.1:443", KubeconfigSecret: "tenant-x-kubeconfig",

@@ -32,11 +32,11 @@ func Parse(u *unstructured.Unstructured) (XR, error) {
 
 	spec, ok := u.Object["spec"].(map[string]any)
 	if !ok {
-		return xr, errors.New("spec is not an object: kubectl explain cloudspace.spec says what it may be")
+		return xr, fmt.Errorf("spec is not an object: %s says what it may be", explain(u.GetAPIVersion(), "spec"))
 	}
 
 	var decoded error
-	if xr.Spec, decoded = decode(spec); decoded == nil {
+	if xr.Spec, decoded = decode(spec, u.GetAPIVersion()); decoded == nil {
 		decoded = xr.Spec.check()
 	}
 
@@ -61,6 +61,12 @@ func (xr *XR) identify(u *unstructured.Unstructured) error {
 	}
 
 	return errors.Join(errs...)
+}
+
+// explain is the command that describes a field of CloudSpaces. Two APIs may have
+// them, so that it names one.
+func explain(apiVersion, field string) string {
+	return "kubectl explain cloudspace." + field + " --api-version=" + apiVersion
 }
 
 // oneLine is the error for a place that holds one line, such as a condition.

@@ -132,7 +132,7 @@ func TestParseRefused(t *testing.T) {
 		"MemoryHuge":     {"It is a limit that is none.", cloudSpace(valid(map[string]any{"memory": "1025Ti"})), []string{"spec.memory"}},
 		"StorageSmall":   {"Nothing fits.", cloudSpace(valid(map[string]any{"storage": "0"})), []string{"spec.storage", "1Mi to 1Ei"}},
 		"StorageHuge":    {"It is a limit that is none.", cloudSpace(valid(map[string]any{"storage": "2Ei"})), []string{"spec.storage"}},
-		"PodsText":       {"A number is a number.", cloudSpace(valid(map[string]any{"pods": "ten"})), []string{"spec.pods", "kubectl explain cloudspace.spec.pods"}},
+		"PodsText":       {"A number is a number.", cloudSpace(valid(map[string]any{"pods": "ten"})), []string{"spec.pods", "kubectl explain cloudspace.spec.pods --api-version=platform.kubeopera.io/v1alpha1 "}},
 		"AdvisorText":    {"An object is an object.", cloudSpace(valid(map[string]any{"advisor": "on"})), []string{"spec.advisor"}},
 		"AdvisorAmounts": {"The field is named also where the quantity lies deeper.", cloudSpace(valid(map[string]any{"advisor": map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "x"}}}})), []string{"spec.advisor"}},
 		"SpecText":       {"There is nothing to read in it.", &unstructured.Unstructured{Object: map[string]any{"spec": "x"}}, []string{"spec"}},

@@ -4,7 +4,6 @@
 package function
 
 import (
-	"encoding/json"
 	"fmt"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -12,6 +11,7 @@ import (
 	"github.com/crossplane/function-sdk-go/resource"
 	"github.com/crossplane/function-sdk-go/resource/composed"
 	"github.com/crossplane/function-sdk-go/response"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/cloudspace"
@@ -55,13 +55,8 @@ func typed[T any](all map[resource.Name]resource.ObservedComposed, name resource
 		return nil, nil
 	}
 
-	b, err := json.Marshal(o.Resource)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the composed resource %q: %w", name, err)
-	}
-
 	out := new(T)
-	if err := json.Unmarshal(b, out); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Resource.Object, out); err != nil {
 		return nil, fmt.Errorf("cannot read the composed resource %q: %w", name, err)
 	}
 
@@ -69,7 +64,7 @@ func typed[T any](all map[resource.Name]resource.ObservedComposed, name resource
 }
 
 // setComposed adds what a CloudSpace is made of, and how that is.
-func setComposed(rsp *fnv1.RunFunctionResponse, d cloudspace.Desired, s cloudspace.State) error {
+func setComposed(rsp *fnv1.RunFunctionResponse, d cloudspace.Desired, s cloudspace.Summary) error {
 	out := map[resource.Name]*resource.DesiredComposed{}
 	add := func(name resource.Name, o any, ready bool) error {
 		u, err := intent(o)
@@ -100,15 +95,13 @@ func setComposed(rsp *fnv1.RunFunctionResponse, d cloudspace.Desired, s cloudspa
 }
 
 // intent is the object with nothing but what is wanted of it: Crossplane takes
-// each field that it sees for an opinion.
+// each field that it sees for an opinion. The SDK's composed.From would write
+// numbers that are zero, too.
 func intent(o any) (*composed.Unstructured, error) {
-	b, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-
 	u := composed.New()
-	if err := json.Unmarshal(b, &u.Object); err != nil {
+
+	var err error
+	if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(o); err != nil {
 		return nil, err
 	}
 
@@ -119,19 +112,14 @@ func intent(o any) (*composed.Unstructured, error) {
 
 // setComposite writes the status of the CloudSpace, its readiness and, for a claim,
 // its connection details.
-func setComposite(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse, s cloudspace.State) error {
+func setComposite(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse, s cloudspace.Summary) error {
 	xr, err := request.GetDesiredCompositeResource(req)
 	if err != nil {
 		return fmt.Errorf("cannot read the desired composite resource: %w", err)
 	}
 
-	b, err := json.Marshal(s.Status)
+	status, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&s.Status)
 	if err != nil {
-		return fmt.Errorf("cannot write the status: %w", err)
-	}
-
-	status := map[string]any{}
-	if err := json.Unmarshal(b, &status); err != nil {
 		return fmt.Errorf("cannot write the status: %w", err)
 	}
 

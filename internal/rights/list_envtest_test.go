@@ -54,9 +54,9 @@ func TestEachRule(t *testing.T) {
 		"reports":  {rules: rules.Reports, namespace: reportsNamespace},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, err := Of(l.rules, l.namespace)
+			all, err := FromRules(l.rules, l.namespace)
 			if err != nil {
-				t.Fatalf("Of(...): %v", err)
+				t.Fatalf("FromRules(...): %v", err)
 			}
 			t.Run("complete", func(t *testing.T) {
 				t.Parallel()
@@ -65,9 +65,9 @@ func TestEachRule(t *testing.T) {
 			for i, rule := range l.rules {
 				t.Run(fmt.Sprintf("without rule %d", i), func(t *testing.T) {
 					t.Parallel()
-					lacks, err := Of([]rbacv1.PolicyRule{rule}, l.namespace)
+					lacks, err := FromRules([]rbacv1.PolicyRule{rule}, l.namespace)
 					if err != nil {
-						t.Fatalf("Of(...): %v", err)
+						t.Fatalf("FromRules(...): %v", err)
 					}
 					expectMissing(t, admin, kube, l, all, lacks)
 				})

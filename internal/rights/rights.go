@@ -52,17 +52,17 @@ func (r Right) attributes() *authorizationv1.ResourceAttributes {
 	}
 }
 
-// Of are all rights that the rules give in the namespace, or in all of the cluster
-// if that is empty: each once, in the order of the rules. It errs on rules about
-// URLs, which are not supported.
-func Of(rules []rbacv1.PolicyRule, namespace string) ([]Right, error) {
+// FromRules returns all rights that the rules give in the namespace, or in all of
+// the cluster if that is empty: each once, in the order of the rules. It errs on
+// rules about URLs, which are not supported.
+func FromRules(rules []rbacv1.PolicyRule, namespace string) ([]Right, error) {
 	var out []Right
 	seen := map[Right]bool{}
 	for _, rule := range rules {
 		if len(rule.NonResourceURLs) > 0 {
 			return nil, errors.New("cannot review a rule with nonResourceURLs")
 		}
-		for _, r := range ofRule(rule, namespace) {
+		for _, r := range fromRule(rule, namespace) {
 			if !seen[r] {
 				seen[r] = true
 				out = append(out, r)
@@ -72,7 +72,7 @@ func Of(rules []rbacv1.PolicyRule, namespace string) ([]Right, error) {
 	return out, nil
 }
 
-func ofRule(rule rbacv1.PolicyRule, namespace string) []Right {
+func fromRule(rule rbacv1.PolicyRule, namespace string) []Right {
 	names := rule.ResourceNames
 	if len(names) == 0 {
 		names = []string{""}

@@ -10,7 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-func TestOf(t *testing.T) {
+func TestFromRules(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason    string
@@ -52,20 +52,20 @@ func TestOf(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Of(tc.rules, tc.namespace)
+			got, err := FromRules(tc.rules, tc.namespace)
 			if err != nil {
-				t.Fatalf("%s\nOf(...): %v", tc.reason, err)
+				t.Fatalf("%s\nFromRules(...): %v", tc.reason, err)
 			}
 			var words []string
 			for _, r := range got {
 				words = append(words, r.String())
 			}
 			if diff := cmp.Diff(tc.want, words); diff != "" {
-				t.Errorf("%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nFromRules(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
-	if _, err := Of([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, ""); err == nil {
+	if _, err := FromRules([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, ""); err == nil {
 		t.Error("A rule that cannot be reviewed is not passed over.")
 	}
 }

@@ -6,12 +6,18 @@
 package testenv
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
@@ -41,6 +47,42 @@ func RunControlPlane(t *testing.T, crds ...string) *rest.Config {
 		t.Fatalf("cannot start the control plane: %v", err)
 	}
 	return cluster
+}
+
+// Apply creates the objects of the manifests, whose paths are relative to the
+// module's root. Each is changed by edit first, unless that is nil.
+func Apply(t *testing.T, c client.Client, edit func(*unstructured.Unstructured), manifests ...string) {
+	t.Helper()
+	for _, m := range manifests {
+		for _, u := range objects(t, m) {
+			if edit != nil {
+				edit(u)
+			}
+			if err := c.Create(t.Context(), u); err != nil {
+				t.Fatalf("cannot create %s %q of %q: %v", u.GetKind(), u.GetName(), m, err)
+			}
+		}
+	}
+}
+
+func objects(t *testing.T, manifest string) []*unstructured.Unstructured {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root(), manifest))
+	if err != nil {
+		t.Fatalf("cannot read a manifest: %v", err)
+	}
+	var out []*unstructured.Unstructured
+	for docs := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096); ; {
+		u := &unstructured.Unstructured{}
+		err := docs.Decode(u)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatalf("cannot read manifest %q: %v", manifest, err)
+		}
+		out = append(out, u)
+	}
 }
 
 // root is the folder of the module.

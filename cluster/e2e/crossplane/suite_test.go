@@ -8,17 +8,13 @@
 package crossplane
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -67,13 +63,7 @@ var _ = AfterSuite(func(ctx SpecContext) {
 		return
 	}
 
-	for _, l := range []client.ObjectList{
-		&v1alpha1.TenantList{}, &v1alpha1.AdvisorAgentList{}, &v1alpha1.TenantQuotaList{}, &v1alpha1.ProviderConfigUsageList{}, &corev1.PersistentVolumeList{},
-	} {
-		Eventually(ctx, func(ctx context.Context) (client.ObjectList, error) {
-			return l, cluster.Client.List(ctx, l)
-		}).WithTimeout(collectLimit).WithPolling(pollEvery).Should(HaveField("Items", BeEmpty()))
-	}
+	Eventually(ctx, cluster.Remaining).WithTimeout(collectLimit).WithPolling(pollEvery).Should(BeEmpty())
 }, NodeTimeout(specLimit))
 
 // A failure without what the cluster looked like then is worth little.

@@ -11,10 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
@@ -59,6 +62,34 @@ func (c *Cluster) Leftovers(ctx context.Context, t *v1alpha1.Tenant) ([]string, 
 	slices.Sort(out)
 
 	return slices.Compact(out), nil
+}
+
+// Remaining lists what no suite may leave: objects of the provider's kinds, and
+// volumes.
+func (c *Cluster) Remaining(ctx context.Context) ([]string, error) {
+	var out []string
+
+	for _, l := range []client.ObjectList{
+		&v1alpha1.TenantList{}, &v1alpha1.AdvisorAgentList{}, &v1alpha1.TenantQuotaList{}, &v1alpha1.ProviderConfigUsageList{}, &corev1.PersistentVolumeList{},
+	} {
+		if err := c.Client.List(ctx, l); err != nil {
+			return nil, fmt.Errorf("cannot list %T: %w", l, err)
+		}
+
+		err := meta.EachListItem(l, func(o runtime.Object) error {
+			m, err := meta.Accessor(o)
+			if err == nil {
+				out = append(out, fmt.Sprintf("%T %s/%s", o, m.GetNamespace(), m.GetName()))
+			}
+
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %T: %w", l, err)
+		}
+	}
+
+	return out, nil
 }
 
 // listable are the resources that the API server serves, one version of each.

@@ -12,9 +12,9 @@ import (
 )
 
 // annotate gives layers the annotations that the image's labels say they have,
-// by which Crossplane finds the YAML without fetching the program. All is of the
-// media types of OCI: Docker's have no annotations, and not every registry takes
-// them.
+// by which Crossplane finds the YAML without fetching the program. It is
+// xpkg.AnnotateLayers but for the media types, which are OCI's: Docker's have no
+// annotations, and not every registry takes them.
 func annotate(img v1.Image) (v1.Image, error) {
 	f, err := img.ConfigFile()
 	if err != nil {

@@ -122,8 +122,9 @@ func provider(t *testing.T, arch string) Package {
 		"program":         executable(t, machines[arch], elf.PT_LOAD),
 	})
 	return Package{
-		Meta:    filepath.Join(dir, "crossplane.yaml"),
-		Objects: []string{filepath.Join(dir, "crds")},
+		Files:   os.DirFS(dir),
+		Meta:    "crossplane.yaml",
+		Objects: []string{"crds"},
 		Version: "v1.2.3",
 		Program: &Program{File: filepath.Join(dir, "program"), Path: "/provider", Arch: arch},
 	}

@@ -4,7 +4,7 @@
 package pack
 
 import (
-	"path/filepath"
+	"os"
 	"strings"
 	"testing"
 )
@@ -135,8 +135,7 @@ func TestBuildRefuses(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := folder(t, tc.files)
-			_, err := Build(t.Context(), Package{Meta: filepath.Join(dir, "crossplane.yaml"), Objects: []string{dir}, Version: "v1.2.3", Siblings: "example.org/ours"})
+			_, err := Build(t.Context(), Package{Files: os.DirFS(folder(t, tc.files)), Meta: "crossplane.yaml", Objects: []string{"."}, Version: "v1.2.3", Siblings: "example.org/ours"})
 			if err == nil {
 				t.Fatalf("%s: want an error", tc.reason)
 			}

@@ -4,8 +4,8 @@
 package pack
 
 import (
-	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	pkgmetav1 "github.com/crossplane/crossplane/apis/v2/pkg/meta/v1"
 	"github.com/google/go-cmp/cmp"
@@ -43,8 +43,12 @@ func TestVersionsOfDependencies(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(folder(t, map[string]string{"crossplane.yaml": tc.meta}), "crossplane.yaml")
-			src, err := read(Package{Meta: file, Version: "v1.2.3", Siblings: tc.siblings})
+			s, err := newSchemes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := fstest.MapFS{"crossplane.yaml": {Data: []byte(tc.meta)}}
+			src, err := s.source(Package{Files: files, Meta: "crossplane.yaml", Version: "v1.2.3", Siblings: tc.siblings})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,8 @@ import (
 
 // A Package says what a Crossplane package is made of.
 type Package struct {
+	// Files holds the metadata and the objects.
+	Files fs.FS
 	// Meta is the path of the metadata, a file crossplane.yaml.
 	Meta string
 	// Objects are the paths of what the package brings, such as a provider's
@@ -42,7 +44,11 @@ type Package struct {
 // Build makes the package's image, with the annotations of its layers. An error
 // names the file that is wrong and says what to do.
 func Build(ctx context.Context, p Package) (v1.Image, error) {
-	src, err := read(p)
+	s, err := newSchemes()
+	if err != nil {
+		return nil, err
+	}
+	src, err := s.source(p)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +59,7 @@ func Build(ctx context.Context, p Package) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the image of %s: %w", p.Meta, err)
 	}
-	img, err = build(ctx, src.stream(), img)
+	img, err = s.build(ctx, src.stream(), img)
 	if err != nil {
 		return nil, fmt.Errorf("cannot build the package of %s: %w", p.Meta, err)
 	}
@@ -61,16 +67,8 @@ func Build(ctx context.Context, p Package) (v1.Image, error) {
 }
 
 // build puts the stream of YAML on the image of the program.
-func build(ctx context.Context, stream []byte, base v1.Image) (v1.Image, error) {
-	metas, err := xpkg.BuildMetaScheme()
-	if err != nil {
-		return nil, err
-	}
-	objects, err := xpkg.BuildObjectScheme()
-	if err != nil {
-		return nil, err
-	}
-	b := xpkg.New(parser.NewEchoBackend(string(stream)), noExamples{}, parser.New(metas, objects), examples.New())
+func (s schemes) build(ctx context.Context, stream []byte, base v1.Image) (v1.Image, error) {
+	b := xpkg.New(parser.NewEchoBackend(string(stream)), noExamples{}, parser.New(s.metas, s.objects), examples.New())
 	img, _, err := b.Build(ctx, xpkg.WithBase(base))
 	if err != nil {
 		return nil, err

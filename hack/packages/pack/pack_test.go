@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/xpkg"
@@ -53,8 +54,7 @@ func documents(t *testing.T, img v1.Image) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(folder(t, map[string]string{"package.yaml": string(b)}), "package.yaml")
-	docs, err := split(file)
+	docs, err := split(fstest.MapFS{"package.yaml": {Data: b}}, "package.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,9 @@ func documents(t *testing.T, img v1.Image) []string {
 	}
 	var out []string
 	for _, d := range docs {
-		o, _, err := s.metas.Decode(d, nil, nil)
+		o, err := decode(s.metas, d)
 		if err != nil {
-			o, _, err = s.objects.Decode(d, nil, nil)
+			o, err = decode(s.objects, d)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestBuildConfiguration(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"crossplane.yaml": configurationMeta, "definition.yaml": xrd + "---\n# Nothing.\n---\n", "z/composition.yml": composition, "notes.txt": "no",
 	})
-	img := must(t, Package{Meta: filepath.Join(dir, "crossplane.yaml"), Objects: []string{dir}, Version: "v1.2.3", Siblings: "example.org/ours"})
+	img := must(t, Package{Files: os.DirFS(dir), Meta: "crossplane.yaml", Objects: []string{"."}, Version: "v1.2.3", Siblings: "example.org/ours"})
 
 	want := []string{`Configuration "configuration-example"`, `CompositeResourceDefinition "spaces.example.org"`, `Composition "spaces.example.org"`}
 	if diff := cmp.Diff(want, documents(t, img)); diff != "" {

@@ -4,7 +4,6 @@
 package pack
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"debug/elf"
@@ -18,6 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/kubeopera/provider-kubeopera/hack/packages/archive"
 )
 
 // user is the user that a program runs as, unless its pod says otherwise. It
@@ -62,38 +63,23 @@ func (p Program) layer() (v1.Layer, error) {
 	if err := p.check(content); err != nil {
 		return nil, fmt.Errorf("program %s: %w", p.File, err)
 	}
-	archive, err := p.archive(content)
+	b, err := archive.Tar(p.entries(content)...)
 	if err != nil {
-		return nil, fmt.Errorf("cannot pack the program: %w", err)
+		return nil, err
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive)), nil }
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 	return tarball.LayerFromOpener(open, tarball.WithCompressionLevel(gzip.DefaultCompression), tarball.WithCompressedCaching)
 }
 
-// archive is a tar of which everything belongs to root and carries no time.
-func (p Program) archive(content []byte) ([]byte, error) {
-	buf := bytes.NewBuffer(make([]byte, 0, len(content)+4096))
-	w := tar.NewWriter(buf)
-	name := strings.TrimPrefix(p.Path, "/")
-	for i, c := range name {
-		if c != '/' {
-			continue
-		}
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name[:i+1], Mode: 0o755, Format: tar.FormatUSTAR}); err != nil {
-			return nil, err
+func (p Program) entries(content []byte) []archive.Entry {
+	var out []archive.Entry
+	file := strings.TrimPrefix(p.Path, "/")
+	for i, c := range file {
+		if c == '/' {
+			out = append(out, archive.Entry{Path: file[:i], Mode: 0o755, Dir: true})
 		}
 	}
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(content)), Format: tar.FormatUSTAR}
-	if err := w.WriteHeader(h); err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(content); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
+	return append(out, archive.Entry{Path: file, Mode: 0o755, Content: content})
 }
 
 // machines are the architectures that programs may be built for.

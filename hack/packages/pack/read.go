@@ -10,8 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/xpkg"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,14 +40,10 @@ type document struct {
 
 // schemes know the kinds of metadata and of what a package may bring.
 type schemes struct {
-	metas, objects runtime.Decoder
+	metas, objects *runtime.Scheme
 }
 
-func read(p Package) (source, error) {
-	s, err := newSchemes()
-	if err != nil {
-		return source{}, err
-	}
+func (s schemes) source(p Package) (source, error) {
 	src, err := s.meta(p)
 	if err != nil {
 		return source{}, err
@@ -58,7 +53,7 @@ func read(p Package) (source, error) {
 		return source{}, err
 	}
 	for _, f := range files {
-		docs, err := s.read(f)
+		docs, err := s.read(p.Files, f)
 		if err != nil {
 			return source{}, err
 		}
@@ -76,17 +71,20 @@ func newSchemes() (schemes, error) {
 	if err != nil {
 		return schemes{}, fmt.Errorf("cannot know the kinds of objects: %w", err)
 	}
-	// Strict, or a misspelt field would be left out without a word.
-	o := json.SerializerOptions{Yaml: true, Strict: true}
-	return schemes{
-		metas:   json.NewSerializerWithOptions(json.DefaultMetaFactory, metas, metas, o),
-		objects: json.NewSerializerWithOptions(json.DefaultMetaFactory, objects, objects, o),
-	}, nil
+	return schemes{metas: metas, objects: objects}, nil
+}
+
+// decode reads one object of a kind that the scheme knows. It is strict, or a
+// misspelt field would be left out without a word.
+func decode(s *runtime.Scheme, content []byte) (runtime.Object, error) {
+	d := json.NewSerializerWithOptions(json.DefaultMetaFactory, s, s, json.SerializerOptions{Yaml: true, Strict: true})
+	o, _, err := d.Decode(content, nil, nil)
+	return o, err
 }
 
 // meta reads the metadata and fills in the versions of siblings.
 func (s schemes) meta(p Package) (source, error) {
-	docs, err := split(p.Meta)
+	docs, err := split(p.Files, p.Meta)
 	if err != nil {
 		return source{}, err
 	}
@@ -97,7 +95,7 @@ func (s schemes) meta(p Package) (source, error) {
 	if err != nil {
 		return source{}, fmt.Errorf("%s: %w", p.Meta, err)
 	}
-	o, _, err := s.metas.Decode(content, nil, nil)
+	o, err := decode(s.metas, content)
 	if runtime.IsNotRegisteredError(err) {
 		return source{}, fmt.Errorf("%s: %w; set apiVersion to meta.pkg.crossplane.io/v1 and kind to Provider, Function or Configuration", p.Meta, err)
 	}
@@ -108,14 +106,14 @@ func (s schemes) meta(p Package) (source, error) {
 }
 
 // read reads the objects of a file.
-func (s schemes) read(file string) ([]document, error) {
-	docs, err := split(file)
+func (s schemes) read(files fs.FS, file string) ([]document, error) {
+	docs, err := split(files, file)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]document, 0, len(docs))
 	for _, d := range docs {
-		o, _, err := s.objects.Decode(d, nil, nil)
+		o, err := decode(s.objects, d)
 		if runtime.IsNotRegisteredError(err) {
 			return nil, fmt.Errorf("%s: %w; a package cannot bring this kind, take it out", file, err)
 		}
@@ -128,8 +126,8 @@ func (s schemes) read(file string) ([]document, error) {
 }
 
 // split returns the documents of a file of YAML, without the empty ones.
-func split(file string) ([][]byte, error) {
-	b, err := os.ReadFile(file)
+func split(files fs.FS, file string) ([][]byte, error) {
+	b, err := fs.ReadFile(files, file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read a package's file: %w", err)
 	}
@@ -158,15 +156,15 @@ func split(file string) ([][]byte, error) {
 func list(p Package) ([]string, error) {
 	var out []string
 	for _, root := range p.Objects {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(p.Files, root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			ext := filepath.Ext(path)
-			if d.IsDir() || path != root && ext != ".yaml" && ext != ".yml" || filepath.Clean(path) == filepath.Clean(p.Meta) {
+			ext := path.Ext(file)
+			if d.IsDir() || file != root && ext != ".yaml" && ext != ".yml" || file == p.Meta {
 				return nil
 			}
-			out = append(out, path)
+			out = append(out, file)
 			return nil
 		})
 		if err != nil {

@@ -127,16 +127,16 @@ func (c *Cluster) installCrossplane(ctx context.Context) error {
 	if err := c.applyManifests(ctx, "crossplane/namespace.yaml"); err != nil {
 		return err
 	}
-	if err := bring(ctx, host.Client(crossplaneNamespace), crossplaneRelease, ch, crossplaneValues()); err != nil {
+	if err := installOrUpgrade(ctx, host.Client(crossplaneNamespace), crossplaneRelease, ch, crossplaneValues()); err != nil {
 		return fmt.Errorf("%w; run 'crossplane' again, or begin anew by 'down' and 'up'", reason(ctx, err))
 	}
 	return nil
 }
 
-// bring makes the release one of this chart and these values. A revision that an
+// installOrUpgrade makes the release one of this chart and these values. A revision that an
 // interrupted run left pending is written over: the caller holds the cluster's
 // lock, so that nobody else is at work on it.
-func bring(ctx context.Context, client helm.Client, name string, ch *helm.Chart, values map[string]any) error {
+func installOrUpgrade(ctx context.Context, client helm.Client, name string, ch *helm.Chart, values map[string]any) error {
 	r, err := client.Get(ctx, name)
 	if errors.Is(err, helm.ErrReleaseNotFound) || (err == nil && r.Status == helm.StatusUninstalled) {
 		_, err = client.Install(ctx, name, ch, values)

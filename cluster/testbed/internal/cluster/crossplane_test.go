@@ -38,7 +38,7 @@ func testChart(t *testing.T) *helm.Chart {
 	return ch
 }
 
-func TestBring(t *testing.T) {
+func TestInstallOrUpgrade(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	values := map[string]any{"a": float64(1)}
@@ -83,8 +83,8 @@ func TestBring(t *testing.T) {
 					return tc.actErr
 				},
 			}
-			if err := bring(t.Context(), client, "thing", testChart(t), values); !errors.Is(err, tc.want) {
-				t.Errorf("%s: bring(...) = %v, want %v", tc.reason, err, tc.want)
+			if err := installOrUpgrade(t.Context(), client, "thing", testChart(t), values); !errors.Is(err, tc.want) {
+				t.Errorf("%s: installOrUpgrade(...) = %v, want %v", tc.reason, err, tc.want)
 			}
 			if diff := cmp.Diff(tc.did, did); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)

@@ -56,7 +56,7 @@ func key(part Part, in images.Inputs) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot read busybox: %w", err)
 	}
-	catalogue, err := json.Marshal([]any{part.images, part.packages})
+	catalogue, err := json.Marshal(part.images)
 	if err != nil {
 		return "", fmt.Errorf("cannot encode catalogue: %w", err)
 	}
@@ -68,6 +68,13 @@ func key(part Part, in images.Inputs) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(h, "%s %s\n", c.reference, digest)
+	}
+	for _, p := range part.packages {
+		digest, err := p.digest()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %s %s %q\n", p.name, p.program, p.path, digest)
 	}
 	for _, n := range slices.Sorted(maps.Keys(in.Programs)) {
 		fmt.Fprintf(h, "%s %s\n", n, filepath.Base(filepath.Dir(in.Programs[n])))

@@ -29,7 +29,7 @@ func TestKey(t *testing.T) {
 	part := Part{
 		images:   []images.Image{{Names: []string{"example.org/a:1"}}},
 		charts:   []chartSource{{reference: "charts/a:1", digest: digestOf("one")}},
-		packages: []packageSource{{Name: "example.org/p:1", Meta: "kind: Function"}},
+		packages: []packageSource{{name: "example.org/p:1", digest: digestOf("one")}},
 	}
 	programs := map[string]string{"pause": "/cache/pause-v1-aaa/pause", "kine": "/cache/kine-v1-bbb/kine"}
 	base := images.Inputs{Programs: programs, Busybox: busybox(t, "one")}
@@ -54,7 +54,10 @@ func TestKey(t *testing.T) {
 		"OtherImages":  {reason: "an image may get another user", in: base, part: func(p *Part) { p.images = []images.Image{{Names: []string{"example.org/a:1"}, User: "1:1"}} }},
 		"OtherVersion": {reason: "a chart may get another version", in: base, part: func(p *Part) { p.charts = []chartSource{{reference: "charts/a:2", digest: digestOf("one")}} }},
 		"OtherChart":   {reason: "a chart of our own may change", in: base, part: func(p *Part) { p.charts = []chartSource{{reference: "charts/a:1", digest: digestOf("two")}} }},
-		"OtherMeta":    {reason: "metadata of our own may change", in: base, part: func(p *Part) { p.packages = []packageSource{{Name: "example.org/p:1", Meta: "kind: Provider"}} }},
+		"OtherPath": {reason: "a program may move in its package", in: base, part: func(p *Part) {
+			p.packages = []packageSource{{name: "example.org/p:1", path: "/x", digest: digestOf("one")}}
+		}},
+		"OtherMeta": {reason: "metadata of our own may change", in: base, part: func(p *Part) { p.packages = []packageSource{{name: "example.org/p:1", digest: digestOf("two")}} }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -83,6 +86,10 @@ func TestKeyFails(t *testing.T) {
 	part := Part{charts: []chartSource{{digest: func() (string, error) { return "", broken }}}}
 	if _, err := key(part, images.Inputs{Busybox: busybox(t, "one")}); !errors.Is(err, broken) {
 		t.Errorf("key(...) of a chart that cannot be read = %v, want %v", err, broken)
+	}
+	part = Part{packages: []packageSource{{digest: func() (string, error) { return "", broken }}}}
+	if _, err := key(part, images.Inputs{Busybox: busybox(t, "one")}); !errors.Is(err, broken) {
+		t.Errorf("key(...) of a package that cannot be read = %v, want %v", err, broken)
 	}
 }
 

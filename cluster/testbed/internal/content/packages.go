@@ -6,7 +6,9 @@ package content
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,15 +17,14 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/images"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/program"
 	"github.com/kubeopera/provider-kubeopera/hack/packages/pack"
 )
 
-// packages holds the metadata of packages that are no one else's.
+// ownPackages holds the metadata of packages that are no one else's.
 //
 //go:embed packages
-var packages embed.FS
+var ownPackages embed.FS
 
 const (
 	metaFile   = "crossplane.yaml"
@@ -32,51 +33,64 @@ const (
 
 // A packageSource says how a Crossplane package is made.
 type packageSource struct {
-	// Name is the full name that everyone calls the package by.
-	Name string
-	// Program is what runs in it, at Path.
-	Program string
-	Path    string
-	// Folder holds its metadata, and its CRDs in the folder crds.
-	Folder images.Folder
-	// Meta is the metadata of a package without a Folder.
-	Meta string
+	// name is the full name that everyone calls the package by.
+	name string
+	// program is what runs in it, at path.
+	program string
+	path    string
+	// files are its metadata, and its CRDs in the folder crds.
+	files func(ctx context.Context, b *program.Builder) (fs.FS, error)
+	// digest identifies what of the files does not come from a program's module.
+	digest func() (string, error)
 }
 
 var packagesOfCrossplane = []packageSource{
-	{
-		Name:    "xpkg.crossplane.io/crossplane-contrib/provider-kubernetes:" + program.ProviderKubernetesVersion,
-		Program: "provider-kubernetes", Path: "/usr/local/bin/crossplane-kubernetes-provider",
-		Folder: images.Folder{Program: "provider-kubernetes", Module: program.ProviderKubernetes, Path: "package"},
-	},
-	{
-		Name:    "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:" + program.FunctionAutoReadyVersion,
-		Program: "function-auto-ready", Path: "/function",
-		Folder: images.Folder{Program: "function-auto-ready", Module: program.FunctionAutoReady, Path: "package"},
-	},
-	{
-		// The real one cannot be had.
-		Name:    "xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.9.3",
-		Program: "fake-function-patch-and-transform", Path: "/fake-function",
-		Meta: embedded("fake-function-patch-and-transform"),
-	},
+	modulePackage("xpkg.crossplane.io/crossplane-contrib/provider-kubernetes:"+program.ProviderKubernetesVersion,
+		"provider-kubernetes", program.ProviderKubernetes, "/usr/local/bin/crossplane-kubernetes-provider"),
+	modulePackage("xpkg.crossplane.io/crossplane-contrib/function-auto-ready:"+program.FunctionAutoReadyVersion,
+		"function-auto-ready", program.FunctionAutoReady, "/function"),
+	// The test bed does not build the real one.
+	ownPackage("xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.9.3",
+		"fake-function-patch-and-transform", "/fake-function"),
 }
 
-func embedded(name string) string {
-	b, err := packages.ReadFile(path.Join("packages", name, metaFile))
-	if err != nil {
-		panic(err) // The file is a part of this program.
+// modulePackage is one whose files are in the folder package of the Go module that
+// its program comes from.
+func modulePackage(name, definition, module, to string) packageSource {
+	const folder = "package"
+	return packageSource{
+		name: name, program: definition, path: to,
+		files: func(ctx context.Context, b *program.Builder) (fs.FS, error) {
+			dir, err := b.ModuleDir(ctx, definition, module)
+			if err != nil {
+				return nil, err
+			}
+			return os.DirFS(filepath.Join(dir, folder)), nil
+		},
+		digest: func() (string, error) { return folder, nil },
 	}
-	return string(b)
+}
+
+// ownPackage is one whose metadata is a part of this program.
+func ownPackage(name, definition, to string) packageSource {
+	folder := path.Join("packages", definition)
+	return packageSource{
+		name: name, program: definition, path: to,
+		files: func(context.Context, *program.Builder) (fs.FS, error) { return fs.Sub(ownPackages, folder) },
+		digest: func() (string, error) {
+			b, err := ownPackages.ReadFile(path.Join(folder, metaFile))
+			return string(b), err
+		},
+	}
 }
 
 func (s *Set) pushPackages(ctx context.Context, b *program.Builder, host string) error {
 	for _, p := range s.part.packages {
 		img, err := s.pack(ctx, b, p)
 		if err != nil {
-			return fmt.Errorf("cannot pack %q: %w", p.Name, err)
+			return fmt.Errorf("cannot pack %q: %w", p.name, err)
 		}
-		if err := push(ctx, host+"/"+Path(p.Name), img); err != nil {
+		if err := push(ctx, host+"/"+Path(p.name), img); err != nil {
 			return err
 		}
 	}
@@ -84,42 +98,19 @@ func (s *Set) pushPackages(ctx context.Context, b *program.Builder, host string)
 }
 
 func (s *Set) pack(ctx context.Context, b *program.Builder, p packageSource) (v1.Image, error) {
-	folder, remove, err := p.files(ctx, b)
+	files, err := p.files(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	defer remove()
-	_, version, _ := strings.Cut(Path(p.Name), ":")
+	_, version, _ := strings.Cut(Path(p.name), ":")
 	out := pack.Package{
-		Meta:    filepath.Join(folder, metaFile),
+		Files:   files,
+		Meta:    metaFile,
 		Version: version,
-		Program: &pack.Program{File: s.inputs.Programs[p.Program], Path: p.Path, Arch: runtime.GOARCH},
+		Program: &pack.Program{File: s.inputs.Programs[p.program], Path: p.path, Arch: runtime.GOARCH},
 	}
-	if crds := filepath.Join(folder, crdsFolder); exists(crds) {
-		out.Objects = []string{crds}
+	if _, err := fs.Stat(files, crdsFolder); !errors.Is(err, fs.ErrNotExist) {
+		out.Objects = []string{crdsFolder}
 	}
 	return pack.Build(ctx, out)
-}
-
-// files returns the folder of the package's files, and removes what of it is
-// temporary when it is told to.
-func (p packageSource) files(ctx context.Context, b *program.Builder) (folder string, remove func(), err error) {
-	if p.Meta == "" {
-		dir, err := b.ModuleDir(ctx, p.Folder.Program, p.Folder.Module)
-		return filepath.Join(dir, p.Folder.Path), func() {}, err
-	}
-	if folder, err = os.MkdirTemp("", "package-"); err != nil {
-		return "", nil, fmt.Errorf("cannot make folder for metadata: %w", err)
-	}
-	remove = func() { _ = os.RemoveAll(folder) }
-	if err := os.WriteFile(filepath.Join(folder, metaFile), []byte(p.Meta), 0o600); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("cannot write metadata: %w", err)
-	}
-	return folder, remove, nil
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }

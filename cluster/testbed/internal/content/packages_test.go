@@ -24,9 +24,9 @@ import (
 // fakePackage returns the package that has no Go module.
 func fakePackage(t *testing.T) packageSource {
 	t.Helper()
-	i := slices.IndexFunc(packagesOfCrossplane, func(p packageSource) bool { return p.Meta != "" })
+	i := slices.IndexFunc(packagesOfCrossplane, func(p packageSource) bool { return strings.HasPrefix(p.program, "fake-") })
 	if i < 0 {
-		t.Fatal("each package has a Go module")
+		t.Fatal("there is no fake")
 	}
 	return packagesOfCrossplane[i]
 }
@@ -56,7 +56,7 @@ func TestPackFake(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	p := fakePackage(t)
-	s := &Set{inputs: images.Inputs{Programs: map[string]string{p.Program: executable(t)}}}
+	s := &Set{inputs: images.Inputs{Programs: map[string]string{p.program: executable(t)}}}
 	img, err := s.pack(t.Context(), nil, p)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestPackFake(t *testing.T) {
 func TestPackWithoutProgram(t *testing.T) {
 	t.Parallel()
 	p := fakePackage(t)
-	s := &Set{inputs: images.Inputs{Programs: map[string]string{p.Program: filepath.Join(t.TempDir(), "nosuch")}}}
+	s := &Set{inputs: images.Inputs{Programs: map[string]string{p.program: filepath.Join(t.TempDir(), "nosuch")}}}
 	if _, err := s.pack(t.Context(), nil, p); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("pack(...) = %v, want %v", err, os.ErrNotExist)
 	}

@@ -93,7 +93,7 @@ func (p Part) References() []string {
 		out = append(out, c.reference)
 	}
 	for _, p := range p.packages {
-		out = append(out, Path(p.Name))
+		out = append(out, Path(p.name))
 	}
 	return out
 }

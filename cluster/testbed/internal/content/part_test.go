@@ -53,8 +53,8 @@ func TestPartsHaveTheirPrograms(t *testing.T) {
 			}
 		}
 		for _, pkg := range p.packages {
-			if !has(pkg.Program) {
-				t.Errorf("package %q of %s holds %q, which is not among its programs", pkg.Name, p.name, pkg.Program)
+			if !has(pkg.program) {
+				t.Errorf("package %q of %s holds %q, which is not among its programs", pkg.name, p.name, pkg.program)
 			}
 		}
 	}
@@ -63,16 +63,20 @@ func TestPartsHaveTheirPrograms(t *testing.T) {
 func TestPackageVersions(t *testing.T) {
 	t.Parallel()
 	for _, pkg := range OfCrossplane().packages {
-		ps, err := program.Named(pkg.Program)
+		ps, err := program.Named(pkg.program)
 		if err != nil {
 			t.Fatal(err)
 		}
-		isFake := strings.HasPrefix(pkg.Program, "fake-")
-		if same := strings.HasSuffix(pkg.Name, ":"+ps[0].Version); same == isFake {
-			t.Errorf("package %q holds %s %s", pkg.Name, pkg.Program, ps[0].Version)
+		isFake := strings.HasPrefix(pkg.program, "fake-")
+		if same := strings.HasSuffix(pkg.name, ":"+ps[0].Version); same == isFake {
+			t.Errorf("package %q holds %s %s", pkg.name, pkg.program, ps[0].Version)
 		}
-		if isFake != strings.Contains(pkg.Meta, "name: fake-") {
-			t.Errorf("package %q with %s does not say whether it is a fake:\n%s", pkg.Name, pkg.Program, pkg.Meta)
+		ours, err := pkg.digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isFake != strings.Contains(ours, "name: fake-") {
+			t.Errorf("package %q with %s does not say whether it is a fake:\n%s", pkg.name, pkg.program, ours)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package images makes the container images of the cluster from nothing but the
+// built programs and Debian's static busybox.
 package images
 
 import (
@@ -17,7 +19,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/kubeopera/provider-kubeopera/hack/packages/archive"
 )
 
 // Inputs are the files on this machine that images are made of.
@@ -88,7 +93,7 @@ func layers(img Image, in Inputs) ([]v1.Layer, error) {
 		if !ok {
 			return nil, fmt.Errorf("cannot make image %q: program %q is not built", img.Names[0], name)
 		}
-		l, err := layer(entry{Path: img.Programs[name], Mode: 0o755, Source: source})
+		l, err := layer(archive.Entry{Path: img.Programs[name], Mode: 0o755, Source: source})
 		if err != nil {
 			return nil, err
 		}
@@ -108,8 +113,18 @@ func layers(img Image, in Inputs) ([]v1.Layer, error) {
 	return out, nil
 }
 
+// layer is not compressed: the node that unpacks it is on the same machine, so
+// that compressing would only cost.
+func layer(entries ...archive.Entry) (v1.Layer, error) {
+	b, err := archive.Tar(entries...)
+	if err != nil {
+		return nil, err
+	}
+	return static.NewLayer(b, types.OCIUncompressedLayer), nil
+}
+
 // folder returns the folder at path and the files directly in it.
-func folder(path string, f Folder, in Inputs) ([]entry, error) {
+func folder(path string, f Folder, in Inputs) ([]archive.Entry, error) {
 	module, ok := in.Modules[f.Module]
 	if !ok {
 		return nil, fmt.Errorf("module %q is not downloaded", f.Module)
@@ -118,32 +133,32 @@ func folder(path string, f Folder, in Inputs) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []entry{{Path: path, Mode: 0o755, Dir: true}}
+	out := []archive.Entry{{Path: path, Mode: 0o755, Dir: true}}
 	for _, file := range files {
 		if file.Type().IsRegular() {
-			out = append(out, entry{Path: path + "/" + file.Name(), Mode: 0o644, Source: filepath.Join(module, f.Path, file.Name())})
+			out = append(out, archive.Entry{Path: path + "/" + file.Name(), Mode: 0o644, Source: filepath.Join(module, f.Path, file.Name())})
 		}
 	}
 	return out, nil
 }
 
-func shell(in Inputs) []entry {
-	out := []entry{
+func shell(in Inputs) []archive.Entry {
+	out := []archive.Entry{
 		{Path: "bin", Mode: 0o755, Dir: true},
 		{Path: "bin/busybox", Mode: 0o755, Source: in.Busybox},
 	}
 	for _, a := range slices.Sorted(slices.Values(in.Applets)) {
 		if a != "busybox" {
-			out = append(out, entry{Path: "bin/" + a, Mode: 0o777, Link: "busybox"})
+			out = append(out, archive.Entry{Path: "bin/" + a, Mode: 0o777, Link: "busybox"})
 		}
 	}
 	return append(out,
-		entry{Path: "etc", Mode: 0o755, Dir: true},
-		entry{Path: "etc/passwd", Mode: 0o644, Content: []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")},
-		entry{Path: "etc/group", Mode: 0o644, Content: []byte("root:x:0:\nnobody:x:65534:\n")},
-		entry{Path: "etc/ssl", Mode: 0o755, Dir: true},
-		entry{Path: "etc/ssl/certs", Mode: 0o755, Dir: true},
-		entry{Path: "root", Mode: 0o700, Dir: true},
-		entry{Path: "tmp", Mode: 0o1777, Dir: true},
+		archive.Entry{Path: "etc", Mode: 0o755, Dir: true},
+		archive.Entry{Path: "etc/passwd", Mode: 0o644, Content: []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")},
+		archive.Entry{Path: "etc/group", Mode: 0o644, Content: []byte("root:x:0:\nnobody:x:65534:\n")},
+		archive.Entry{Path: "etc/ssl", Mode: 0o755, Dir: true},
+		archive.Entry{Path: "etc/ssl/certs", Mode: 0o755, Dir: true},
+		archive.Entry{Path: "root", Mode: 0o700, Dir: true},
+		archive.Entry{Path: "tmp", Mode: 0o1777, Dir: true},
 	)
 }

@@ -63,9 +63,11 @@ func run(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) error {
 		for _, w := range warnings {
 			response.Warning(rsp, fmt.Errorf("resource %q: %w", t.Name, w))
 		}
-		if part != nil {
-			out[resource.Name(t.Name)] = part
+		if part == nil {
+			s.desired.Ready = resource.ReadyFalse
+			continue
 		}
+		out[resource.Name(t.Name)] = part
 	}
 	if err := response.SetDesiredCompositeResource(rsp, s.desired); err != nil {
 		return err

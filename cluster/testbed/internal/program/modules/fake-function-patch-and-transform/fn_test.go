@@ -71,6 +71,7 @@ func TestRender(t *testing.T) {
 		resources map[string]string
 		// composite is what is wanted of it besides its kind.
 		composite string
+		ready     fnv1.Ready
 		warnings  []string
 	}{
 		"Base": {
@@ -144,6 +145,7 @@ resources:
 - {name: b, base: {kind: Thing}}
 `,
 			resources: map[string]string{"b": `{kind: Thing}`},
+			ready:     fnv1.Ready_READY_FALSE,
 			warnings:  []string{`resource "a": not made, because the field of patches[0] is required: status: no such field`},
 		},
 		"RequiredForExisting": {
@@ -193,6 +195,9 @@ resources:
 			xr["apiVersion"], xr["kind"] = "example.org/v1", "Space"
 			if diff := cmp.Diff(xr, rsp.GetDesired().GetComposite().GetResource().AsMap()); diff != "" {
 				t.Errorf("%s: composite: -want +got:\n%s", tc.reason, diff)
+			}
+			if got := rsp.GetDesired().GetComposite().GetReady(); got != tc.ready {
+				t.Errorf("%s: the composite is %v, want %v", tc.reason, got, tc.ready)
 			}
 			results(t, rsp, fnv1.Severity_SEVERITY_WARNING, tc.warnings)
 		})
