@@ -15,6 +15,8 @@ import (
 // version. A digest must not depend on what somebody has set on a machine.
 var pinned = []string{
 	"CGO_ENABLED=0", "GOOS=linux", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off",
+	// Not empty, or the user's own file of settings would hold.
+	"GOFLAGS=-mod=readonly",
 }
 
 // compile makes a static program from the Go package. It tells the program its

@@ -97,8 +97,14 @@ func (s *Summary) phase(o Observed, d Desired) (v1alpha1.TenantPhase, string) {
 	}
 }
 
-// unready is where a Tenant stands that is not Ready, in its own words.
+// unready is where a Tenant stands that is not Ready, in its own words. What it asks
+// for when its name is taken, a CloudSpace gets by another spaceName.
 func unready(t *v1alpha1.Tenant) (v1alpha1.TenantPhase, string) {
+	if c := t.GetCondition(v1alpha1.TypeBoundaryReady); c.Reason == v1alpha1.ReasonConflict && t.Status.Phase == v1alpha1.PhaseFailed {
+		return t.Status.Phase, fmt.Sprintf("spaceName %q cannot be used: delete this CloudSpace and create one with another spaceName; its Tenant %q says: %s",
+			t.Spec.TenantName, t.GetName(), t.Status.Message)
+	}
+
 	switch t.Status.Phase {
 	case v1alpha1.PhaseProvisioning, v1alpha1.PhaseInstallingFlux, v1alpha1.PhaseFailed, v1alpha1.PhaseDeleting:
 		return t.Status.Phase, t.Status.Message

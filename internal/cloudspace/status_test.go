@@ -9,6 +9,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -78,6 +79,9 @@ func TestSummarizePhase(t *testing.T) {
 		"Pending":      {"The Tenant says itself that nothing was made.", xr(), Observed{Tenant: tenantIn(v1alpha1.PhasePending, "nothing", xpv2.Creating())}, want{v1alpha1.PhasePending, "nothing", false}},
 		"Provisioning": {"The Tenant says what it waits for.", xr(), Observed{Tenant: tenantIn(v1alpha1.PhaseProvisioning, "0 of 1", xpv2.Creating())}, want{v1alpha1.PhaseProvisioning, "0 of 1", false}},
 		"Failed":       {"The Tenant says why.", xr(), Observed{Tenant: tenantIn(v1alpha1.PhaseFailed, "taken", xpv2.Unavailable()), Quota: quotaReady}, want{v1alpha1.PhaseFailed, "taken", false}},
+		"Taken": {"What the Tenant asks for is of no use to a team, which has no Tenants.", xr(), Observed{Tenant: tenantIn(v1alpha1.PhaseFailed, "taken",
+			xpv2.Condition{Type: v1alpha1.TypeBoundaryReady, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonConflict})}, want{v1alpha1.PhaseFailed,
+			`spaceName "space-3f1a2b4c" cannot be used: delete this CloudSpace and create one with another spaceName; its Tenant "made-before" says: taken`, false}},
 		"Deleting":     {"The Tenant says what it waits for.", xr(), Observed{Tenant: tenantIn(v1alpha1.PhaseDeleting, "a claim", xpv2.Deleting()), Quota: quotaReady}, want{v1alpha1.PhaseDeleting, "a claim", false}},
 		"ReadyInWord":  {"Without the condition a Tenant is not Ready, and nor is the CloudSpace.", xr(), Observed{Tenant: tenantIn(v1alpha1.PhaseReady, "ready", xpv2.Unavailable()), Quota: quotaReady}, want{v1alpha1.PhaseProvisioning, "ready", false}},
 		"NewerPhase":   {"A phase that nobody knew is not handed on.", xr(), Observed{Tenant: tenantIn("Hibernating", "zzz", xpv2.Unavailable())}, want{v1alpha1.PhaseProvisioning, "zzz", false}},
