@@ -35,7 +35,7 @@ func (c buildCmd) Run(ctx context.Context, j job) error {
 func (c buildCmd) one(ctx context.Context, e entry, table, stderr io.Writer) error {
 	var images []v1.Image
 	for _, arch := range e.archs(c.Arch) {
-		fmt.Fprintln(stderr, "==> building", e.name, c.Version, arch)
+		fmt.Fprintln(stderr, "==> building", e.name, c.Version, orAny(arch))
 		p, err := e.program(ctx, c, arch)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@
 package cloudspace
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -20,6 +21,9 @@ var connectionKeys = []string{
 	xpv2.CredentialsSecretClientCertKey,
 	xpv2.CredentialsSecretClientKeyKey,
 }
+
+// unknown is said of what has not said anything itself.
+const unknown = "nothing is known of it yet"
 
 // Status is what a team reads of its CloudSpace.
 type Status struct {
@@ -85,11 +89,11 @@ func (s *Summary) phase(o Observed, d Desired) (v1alpha1.TenantPhase, string) {
 	case d.Advisor != nil && o.Advisor == nil:
 		return v1alpha1.PhaseInstallingFlux, "the AdvisorAgent is not there yet"
 	case d.Advisor != nil && !s.AdvisorReady:
-		return v1alpha1.PhaseInstallingFlux, fmt.Sprintf("AdvisorAgent %q is not ready: %s", o.Advisor.GetName(), o.Advisor.Status.Message)
+		return v1alpha1.PhaseInstallingFlux, fmt.Sprintf("AdvisorAgent %q is not ready: %s", o.Advisor.GetName(), cmp.Or(o.Advisor.Status.Message, unknown))
 	case o.Quota == nil:
 		return v1alpha1.PhaseInstallingFlux, "the TenantQuota is not there yet"
 	case !s.QuotaReady:
-		return v1alpha1.PhaseInstallingFlux, fmt.Sprintf("TenantQuota %q is not ready: %s", o.Quota.GetName(), o.Quota.Status.Message)
+		return v1alpha1.PhaseInstallingFlux, fmt.Sprintf("TenantQuota %q is not ready: %s", o.Quota.GetName(), cmp.Or(o.Quota.Status.Message, unknown))
 	case s.AwaitsDetails:
 		return v1alpha1.PhaseProvisioning, fmt.Sprintf("Secret %q does not hold the connection details yet", d.Tenant.Spec.WriteConnectionSecretToReference.Name)
 	default:

@@ -6,11 +6,16 @@
 package crossplane
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -104,4 +109,73 @@ func podOf(ctx SpecContext, account string) corev1.PodSpec {
 	Expect(out).To(HaveLen(1), "Deployments with service account %s", account)
 
 	return out[0]
+}
+
+// What Crossplane's RBAC manager grants to each provider is taken away here, so that
+// nothing but the shipped ClusterRoles is left.
+var _ = Describe("The provider with the shipped ClusterRoles alone", Serial, func() {
+	It("makes and removes a CloudSpace", func(ctx SpecContext) {
+		scaleManager(ctx, 0)
+		DeferCleanup(func(ctx SpecContext) { scaleManager(ctx, 1) }, NodeTimeout(promptly))
+		unbind(ctx, "crossplane:provider:")
+		Expect(may(ctx, "delete", "", "configmaps")).To(BeTrue(), "the host's role grants it")
+		Expect(may(ctx, "delete", "coordination.k8s.io", "leases")).To(BeFalse(), "only Crossplane's role grants it")
+
+		By("starting the provider anew")
+		pods := &corev1.PodList{}
+		Expect(cluster.Client.List(ctx, pods, client.InNamespace(rig.CrossplaneNamespace), client.HasLabels{labelProvider})).To(Succeed())
+
+		for i := range pods.Items {
+			if pods.Items[i].Spec.ServiceAccountName == "provider-kubeopera" {
+				Expect(cluster.Client.Delete(ctx, &pods.Items[i])).To(Succeed())
+				eventuallyGone(ctx, &pods.Items[i])
+			}
+		}
+
+		namespace := newNamespace(ctx)
+		o := applied(ctx, namespace, "cloudspace", "staging.yaml")
+		eventuallyReady(ctx, o)
+		expectToGo(ctx, o, theTenant(ctx, namespace))
+	}, SpecTimeout(specLimit))
+})
+
+// labelProvider is on the pods of each provider.
+const labelProvider = "pkg.crossplane.io/provider"
+
+// scaleManager sets how many of Crossplane's RBAC manager run.
+func scaleManager(ctx SpecContext, replicas int) {
+	GinkgoHelper()
+
+	_, err := rig.Kubectl(ctx, "scale", "deployment", "crossplane-rbac-manager", "-n", rig.CrossplaneNamespace, "--timeout=30s", "--replicas", strconv.Itoa(replicas))
+	Expect(err).NotTo(HaveOccurred())
+
+	l := &corev1.PodList{}
+	Eventually(ctx, func(ctx SpecContext) ([]corev1.Pod, error) {
+		err := cluster.Client.List(ctx, l, client.InNamespace(rig.CrossplaneNamespace), client.MatchingLabels{"app": "crossplane-rbac-manager"})
+		return l.Items, err
+	}).WithTimeout(promptly).WithPolling(pollEvery).Should(HaveLen(replicas))
+}
+
+// unbind deletes the bindings of that prefix that name the provider's account, of
+// which there must be some.
+func unbind(ctx SpecContext, prefix string) {
+	GinkgoHelper()
+
+	l := &rbacv1.ClusterRoleBindingList{}
+	Expect(cluster.Client.List(ctx, l)).To(Succeed())
+
+	n := 0
+
+	for i := range l.Items {
+		b := &l.Items[i]
+		ours := slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return s.Name == "provider-kubeopera" })
+
+		if ours && strings.HasPrefix(b.GetName(), prefix) {
+			Expect(cluster.Client.Delete(ctx, b)).To(Succeed())
+
+			n++
+		}
+	}
+
+	Expect(n).To(BeNumerically(">", 0))
 }

@@ -52,8 +52,12 @@ func (s Summary) but(more string) Summary {
 	return s
 }
 
-// deleting says what the deletion waits for.
-func deleting(message string) Summary { return saying(xpv2.Deleting(), message) }
+// deleting says what the deletion waits for. Ready has no message, as the runtime
+// sets it in each pass: two of them would take turns, and wake all who watch.
+func deleting(message string) Summary {
+	c := xpv2.Deleting()
+	return Summary{Ready: &c, Message: message}
+}
 
 func saying(c xpv2.Condition, message string) Summary {
 	c = c.WithMessage(message)

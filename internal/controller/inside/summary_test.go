@@ -93,9 +93,14 @@ func TestSettle(t *testing.T) {
 		t.Errorf("the status is about generation %d, which nobody has looked at", got)
 	}
 
-	if c := pass(deleting(strings.Repeat("ü", 3000))); c.Reason != xpv2.ReasonDeleting || len(c.Message) > 4096 || !utf8.ValidString(c.Message) ||
+	if c := pass(Unavailable(strings.Repeat("ü", 3000))); len(c.Message) > 4096 || !utf8.ValidString(c.Message) ||
 		!strings.HasSuffix(c.Message, "...") || a.Status.Message != c.Message {
 		t.Errorf("a long message: %d bytes", len(c.Message))
+	}
+
+	runtimes := xpv2.Deleting().WithObservedGeneration(a.GetGeneration())
+	if c := pass(deleting("waiting")); !c.Equal(runtimes) || a.Status.Message != "waiting" {
+		t.Errorf("it takes turns with the condition of the runtime: %+v, %q", c, a.Status.Message)
 	}
 
 	if c := pass(Unavailable("bad \xff byte")); c.Message != "bad  byte" {

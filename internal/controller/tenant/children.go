@@ -298,7 +298,7 @@ func mirrored[T resource.Managed](ct xpv2.ConditionType, what string, of ...T) x
 		case news:
 			return notDone(ct, v1alpha1.ReasonProgressing, what+" has been asked for")
 		case ready.Status != corev1.ConditionTrue:
-			return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("%s is not ready: %s", what, ready.Message))
+			return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("%s is not ready: %s", what, cmp.Or(ready.Message, string(ready.Reason), "nothing is known of it yet")))
 		case o.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionFalse:
 			out = pendingChange(ct, fmt.Sprintf("%s: %s", what, cmp.Or(ready.Message, o.GetCondition(xpv2.TypeSynced).Message)))
 		}

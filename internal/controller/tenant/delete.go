@@ -48,9 +48,6 @@ func (e *external) Delete(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 	err := e.removeNext(ctx, t, e.left)
 	if err != nil {
 		e.reportDeletion(t, err.Error())
-	} else {
-		// The runtime has taken the message from the condition Ready meanwhile.
-		e.reportDeletion(t, t.Status.Message)
 	}
 
 	return managed.ExternalDelete{}, err

@@ -109,7 +109,9 @@ func summarizeUnknown(stages []xpv2.Condition, why string) summary {
 	}
 }
 
-// summarizeDeletion says where a Tenant stands that is being deleted.
+// summarizeDeletion says where a Tenant stands that is being deleted. Ready has no
+// message, as the runtime sets it in each pass: two of them would take turns, and
+// wake all who watch.
 func summarizeDeletion(message string) summary {
-	return summary{phase: v1alpha1.PhaseDeleting, ready: xpv2.Deleting().WithMessage(message), message: message}
+	return summary{phase: v1alpha1.PhaseDeleting, ready: xpv2.Deleting(), message: message}
 }

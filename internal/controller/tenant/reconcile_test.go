@@ -156,6 +156,11 @@ func TestReconcileDeletion(t *testing.T) {
 		if stored.Status.Phase != v1alpha1.PhaseDeleting {
 			t.Errorf("%s: %s", stored.Status.Phase, stored.Status.Message)
 		}
+
+		// The runtime's own clock is the real one.
+		if c := stored.GetCondition(xpv2.TypeReady); !c.LastTransitionTime.Time.Equal(epoch) {
+			t.Errorf("each pass writes the condition Ready anew: %+v", c)
+		}
 	}
 
 	letGo[*corev1.Namespace](w, "vcluster-alice-default")
