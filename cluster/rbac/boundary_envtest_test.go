@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -90,6 +91,15 @@ func TestBoundary(t *testing.T) {
 		"Secret":         {"Kubeconfigs are published beside Tenants.", func(ctx context.Context) error { return c.Create(ctx, secret("team", corev1.SecretTypeOpaque)) }, false},
 		"Token": {"But no tokens of accounts.", func(ctx context.Context) error {
 			return c.Create(ctx, secret("kube-system", corev1.SecretTypeServiceAccountToken))
+		}, true},
+		"Bootstrap": {"Nor those by which a node joins.", func(ctx context.Context) error {
+			return c.Create(ctx, secret("kube-system", corev1.SecretTypeBootstrapToken))
+		}, true},
+		"Connection": {"Connection details are published by the runtime.", func(ctx context.Context) error {
+			return c.Create(ctx, secret("team", resource.SecretTypeConnection))
+		}, false},
+		"OthersSecretGone": {"What it could not make, it does not take away.", func(ctx context.Context) error {
+			return remove(ctx, admin, c, secret("team", "example.org/other"))
 		}, true},
 		"SecretGone": {"And they go with them.", func(ctx context.Context) error { return remove(ctx, admin, c, secret("team", corev1.SecretTypeOpaque)) }, false},
 		"Report": {"Reports wait beside the provider.", func(ctx context.Context) error {
