@@ -327,6 +327,8 @@ func TestAdoptionRace(t *testing.T) {
 		tn := map[*external]*v1alpha1.Tenant{ea: a, eb: b}[e]
 		if o, err := e.Observe(t.Context(), tn); err != nil || !o.ResourceExists || o.ResourceUpToDate {
 			t.Fatalf("%s: %+v, %v", tn.GetName(), o, err)
+		} else if len(o.ConnectionDetails) > 0 {
+			t.Errorf("%s gets the way in before it has adopted anything", tn.GetName())
 		}
 	}
 

@@ -41,9 +41,13 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 
 	e.reportFacts(t)
 
-	details, err := connectionDetails(f.access.kubeconfig)
-	if err != nil {
-		return managed.ExternalObservation{}, err
+	// What is not published is not the Tenant's yet, as before it adopts a vCluster.
+	var details managed.ConnectionDetails
+
+	if f.access.published {
+		if details, err = connectionDetails(f.access.kubeconfig); err != nil {
+			return managed.ExternalObservation{}, err
+		}
 	}
 
 	return managed.ExternalObservation{
