@@ -31,6 +31,7 @@ func showCrossplane(ctx context.Context, say func(string, ...any)) error {
 	if err := c.InstallPackages(ctx, ".", say); err != nil {
 		return err
 	}
+	say("the packages are installed")
 	if err := c.ApplyFile(ctx, "examples/cloudspace/namespace.yaml"); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ const (
 // InstallPackages brings a cluster with Crossplane to where a CloudSpace can be
 // made, as README says it: the rights and the packages of examples/install below
 // root, and the ClusterProviderConfig "default" for the test bed's registry. It
-// says what it has got.
+// says what it waits for.
 func (c *Cluster) InstallPackages(ctx context.Context, root string, say func(string, ...any)) error {
 	for _, f := range []string{
 		"cluster/rbac/clusterrole.yaml", "cluster/rbac/boundary.yaml",
@@ -66,7 +66,7 @@ func (c *Cluster) InstallPackages(ctx context.Context, root string, say func(str
 }
 
 // Establish applies what Crossplane has to work with first, a package or a
-// definition, and waits until it has. All else is applied only.
+// definition, says that it waits, and does so. All else is applied only.
 func (c *Cluster) Establish(ctx context.Context, u *unstructured.Unstructured, say func(string, ...any)) error {
 	if err := c.Apply(ctx, u.DeepCopy()); err != nil {
 		return err
@@ -76,6 +76,8 @@ func (c *Cluster) Establish(ctx context.Context, u *unstructured.Unstructured, s
 	if want == "" {
 		return nil
 	}
+
+	say("waiting for %s %s to be %s", u.GetKind(), u.GetName(), want)
 
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, packageLimit, true, func(ctx context.Context) (bool, error) {
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
@@ -87,8 +89,6 @@ func (c *Cluster) Establish(ctx context.Context, u *unstructured.Unstructured, s
 	if err != nil {
 		return fmt.Errorf("%s %q does not become %s: %w\n%s", u.GetKind(), u.GetName(), want, err, DescribeConditions(u))
 	}
-
-	say("%s %s is %s", u.GetKind(), u.GetName(), want)
 
 	return nil
 }
