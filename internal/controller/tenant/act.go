@@ -20,13 +20,14 @@ import (
 
 // Reasons of events.
 const (
-	reasonAdopted    event.Reason = "Adopted"
-	reasonUnlocked   event.Reason = "UnlockedRelease"
-	reasonRepaired   event.Reason = "RepairedRelease"
-	reasonFailed     event.Reason = "Failed"
-	reasonStalled    event.Reason = "DeletionStalled"
-	reasonSkipped    event.Reason = "DeletionSkipped"
-	reasonUnreported event.Reason = "DeletionUnreported"
+	reasonAdopted      event.Reason = "Adopted"
+	reasonCannotHandOn event.Reason = "CannotHandOn"
+	reasonUnlocked     event.Reason = "UnlockedRelease"
+	reasonRepaired     event.Reason = "RepairedRelease"
+	reasonFailed       event.Reason = "Failed"
+	reasonStalled      event.Reason = "DeletionStalled"
+	reasonSkipped      event.Reason = "DeletionSkipped"
+	reasonUnreported   event.Reason = "DeletionUnreported"
 )
 
 // Create makes the host namespace with its wall and starts the release.
@@ -66,8 +67,7 @@ type stageFailure struct {
 }
 
 // step does everything that can be done now, and returns what failed. One part
-// does not hold back another, and the way into the tenant's API is kept whatever
-// becomes of a change.
+// does not hold back another.
 func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []stageFailure {
 	var failed []stageFailure
 

@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,11 +43,25 @@ func (e *external) checkForeign(ctx context.Context, t *v1alpha1.Tenant, ns *cor
 		return fmt.Errorf("%w: tenantName %q cannot be used, since namespace %q on the host cluster belongs to Tenant %q; "+
 			"delete this Tenant and create one with another tenantName", errConflict, t.Spec.TenantName, ns.GetName(), owner)
 	case reconciler.PoliciesOf(t).LooksOnly():
-		return nil
+		return checkLook(t, ns, owner)
 	default:
 		return checkAsked(t, ns, owner)
 	}
 }
+
+// checkLook errs with errConflict when the namespace may belong to a Tenant that this
+// provider does not see, unless the Tenant was asked to look at it all the same.
+func checkLook(t *v1alpha1.Tenant, ns *corev1.Namespace, owner types.NamespacedName) error {
+	if !marked(ns) || t.GetAnnotations()[v1alpha1.AnnotationAdopt] == ns.GetName() {
+		return nil
+	}
+
+	return fmt.Errorf("%w: namespace %q on the host cluster %s, or lives where this provider does not see it; to look at the vCluster in it, set the annotation %s of this Tenant to %q",
+		errConflict, ns.GetName(), madeBy(ns, owner), v1alpha1.AnnotationAdopt, ns.GetName())
+}
+
+// marked says that the namespace carries the UID of a Tenant.
+func marked(ns *corev1.Namespace) bool { return ns.GetLabels()[v1alpha1.LabelTenantUID] != "" }
 
 // checkAsked errs with errConflict unless the Tenant was asked to adopt the
 // namespace, whose owner is gone or never was. What was adopted since the Tenant was
@@ -54,12 +69,12 @@ func (e *external) checkForeign(ctx context.Context, t *v1alpha1.Tenant, ns *cor
 func checkAsked(t *v1alpha1.Tenant, ns *corev1.Namespace, owner types.NamespacedName) error {
 	asked, ok := t.GetAnnotations()[v1alpha1.AnnotationAdopt]
 	since, err := time.Parse(time.RFC3339, ns.GetAnnotations()[v1alpha1.AnnotationAdoptedAt])
-	taken := err == nil && owner.Name != "" && !t.GetCreationTimestamp().After(since)
+	taken := err == nil && marked(ns) && !t.GetCreationTimestamp().After(since)
 
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: namespace %q exists on the host cluster and %s; to take over the vCluster in it, set the annotation %s of this Tenant to %q; "+
-			"or else delete this Tenant and create one with another tenantName", errConflict, ns.GetName(), madeBy(owner), v1alpha1.AnnotationAdopt, ns.GetName())
+			"or else delete this Tenant and create one with another tenantName", errConflict, ns.GetName(), madeBy(ns, owner), v1alpha1.AnnotationAdopt, ns.GetName())
 	case asked != ns.GetName():
 		return fmt.Errorf("%w: the annotation %s of this Tenant is %q; to take over the vCluster of tenantName %q, it must be %q, the name of its namespace on the host cluster",
 			errConflict, v1alpha1.AnnotationAdopt, asked, t.Spec.TenantName, ns.GetName())
@@ -75,9 +90,12 @@ func checkAsked(t *v1alpha1.Tenant, ns *corev1.Namespace, owner types.Namespaced
 }
 
 // madeBy says whose a namespace is whose owner does not live.
-func madeBy(owner types.NamespacedName) string {
-	if owner.Name == "" {
+func madeBy(ns *corev1.Namespace, owner types.NamespacedName) string {
+	switch {
+	case !marked(ns):
 		return "was not made by this provider"
+	case owner.Name == "":
+		return "is left from a Tenant that it does not name"
 	}
 
 	return fmt.Sprintf("is left from Tenant %q, which is gone", owner)
@@ -137,14 +155,18 @@ func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
 		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since it holds no Helm release %q; delete it there, or create a Tenant with another tenantName",
 			errConflict, ns, e.names.release)
 	case r.ChartName != chartName:
-		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since its release %q is of chart %q and not of %q",
+		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since its release %q is of chart %q and not of %q; create a Tenant with another tenantName",
 			errConflict, ns, e.names.release, r.ChartName, chartName)
 	case f.invalid != nil:
 		return f.invalid
 	}
 
 	err := refuse(r, f.desired)
-	if err == nil {
+
+	switch {
+	case err == nil && f.state == releaseLocked:
+		err = errors.New(f.reason) // What its chart refuses is not known before.
+	case err == nil:
 		_, err = e.prepare(ctx, f)
 	}
 

@@ -172,10 +172,16 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		return fmt.Errorf("cannot use the host cluster of %s: %w", cfg.name, err)
 	}
 
+	// What has no finalizer goes without a word, and its way in is not to stay here.
+	if !meta.FinalizerExists(t, managed.FinalizerName) {
+		at.open = nil
+	}
+
 	// What failed by the configuration as it was is to be tried at once.
 	if c.places.keep(t.GetUID(), at) {
 		c.failures.forget(t, parts...)
 	}
+
 	e.cached, e.live, e.helm = h.Cached, h.Live, h.Helm.Client(e.names.namespace)
 	e.defaults.imageRegistry = cfg.imageRegistry
 

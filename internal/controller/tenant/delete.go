@@ -33,6 +33,10 @@ func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (man
 		return managed.ExternalObservation{}, err
 	}
 
+	if r.foreign {
+		e.before.Report = nil // The CloudSpace lives on, and is another's to tell of.
+	}
+
 	e.left = r
 	e.reportDeletion(t, e.describe(ctx, r))
 

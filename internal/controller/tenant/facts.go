@@ -202,7 +202,12 @@ func (f *facts) boundaryUnfinished() bool {
 	return f.boundary.namespace == nil || f.boundary.quota == nil || f.boundary.limits == nil
 }
 
-func (f *facts) releaseUnfinished() bool { return isUnfinished(f.state, f.release) }
+// releaseUnfinished says that the release was never installed to its end. What runs,
+// and whose upgrade failed, was.
+func (f *facts) releaseUnfinished() bool {
+	ran := f.workload.ready && f.release != nil && f.release.Revision > 1
+	return isUnfinished(f.state, f.release) && !ran
+}
 
 // releaseDue says that the release is to be written now.
 func (f *facts) releaseDue() bool {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,29 +30,37 @@ const isTrue = "true"
 type handingOn struct {
 	reconcile.Reconciler
 
-	kube client.Client
+	kube   client.Client
+	record event.Recorder
 }
 
 // Reconcile the Tenant of the request.
 func (h handingOn) Reconcile(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
-	err := h.handOn(ctx, r)
+	t := &v1alpha1.Tenant{}
+	err := h.kube.Get(ctx, r.NamespacedName, t)
+
+	switch {
+	case kerrors.IsNotFound(err):
+		return h.Reconciler.Reconcile(ctx, r)
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("cannot read the Tenant: %w", err)
+	}
+
+	err = h.handOn(ctx, t)
 	if kerrors.IsConflict(err) {
 		return reconcile.Result{Requeue: true}, nil //nolint:staticcheck // With the pause of a failure, as the runtime does.
 	}
 
 	if err != nil {
+		// No pass follows that could say so in the status.
+		h.record.Event(t, event.Warning(reasonCannotHandOn, err))
 		return reconcile.Result{}, err
 	}
 
 	return h.Reconciler.Reconcile(ctx, r)
 }
 
-func (h handingOn) handOn(ctx context.Context, r reconcile.Request) error {
-	t := &v1alpha1.Tenant{}
-	if err := h.kube.Get(ctx, r.NamespacedName, t); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-
+func (h handingOn) handOn(ctx context.Context, t *v1alpha1.Tenant) error {
 	of := []client.ListOption{client.InNamespace(t.GetNamespace()), client.MatchingFields{inside.IndexTenant: t.GetName()}}
 
 	agents := &v1alpha1.AdvisorAgentList{}

@@ -86,7 +86,7 @@ func TestHandOn(t *testing.T) {
 			w := newWorld(t, tn.DeepCopy(), a, q, agent("other", "alice-default"), tenantQuota("other", "alice-default"))
 			next := &counting{}
 
-			if _, err := (handingOn{Reconciler: next, kube: w.kube}).Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey}); err != nil || next.passes != 1 {
+			if _, err := (handingOn{Reconciler: next, kube: w.kube, record: w.events}).Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey}); err != nil || next.passes != 1 {
 				t.Fatalf("%s: %d passes, %v", tc.reason, next.passes, err)
 			}
 
@@ -135,8 +135,8 @@ func TestHandOnFails(t *testing.T) {
 			w, next := newWorld(t, tn.DeepCopy(), q.DeepCopy()), &counting{}
 			tc.fail(w)
 
-			r, err := (handingOn{Reconciler: next, kube: w.kube}).Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey})
-			if errors.Is(err, errInjected) != tc.errs || next.passes != 0 || r.Requeue == tc.errs { //nolint:staticcheck // It is what the runtime uses.
+			r, err := (handingOn{Reconciler: next, kube: w.kube, record: w.events}).Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey})
+			if errors.Is(err, errInjected) != tc.errs || next.passes != 0 || r.Requeue == tc.errs || w.events.has(reasonCannotHandOn) != (tc.errs && name != "Tenant") { //nolint:staticcheck // It is what the runtime uses.
 				t.Errorf("%s: %d passes, %+v, %v", tc.reason, next.passes, r, err)
 			}
 		})
@@ -145,7 +145,7 @@ func TestHandOnFails(t *testing.T) {
 	w, next := newWorld(t, tn.DeepCopy(), q.DeepCopy()), &counting{}
 	w.refuseWrites = func(string) error { return kerrors.NewNotFound(schema.GroupResource{}, "q") }
 
-	if _, err := (handingOn{Reconciler: next, kube: w.kube}).Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey}); err != nil || next.passes != 1 {
+	if _, err := (handingOn{Reconciler: next, kube: w.kube, record: w.events}).Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey}); err != nil || next.passes != 1 {
 		t.Errorf("one whose child has just gone: %d passes, %v", next.passes, err)
 	}
 

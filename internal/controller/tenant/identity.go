@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 )
 
@@ -97,7 +98,8 @@ func (e *external) checkNewcomers(ctx context.Context, t *v1alpha1.Tenant) error
 
 	for i := range same.Items {
 		o := &same.Items[i]
-		if o.GetUID() != t.GetUID() && older(o, t) {
+		// Who only looks makes no CloudSpace.
+		if o.GetUID() != t.GetUID() && older(o, t) && !reconciler.PoliciesOf(o).LooksOnly() {
 			return takenID(t, client.ObjectKeyFromObject(o).String())
 		}
 	}

@@ -129,7 +129,8 @@ func (e *external) reportUnknown(t *v1alpha1.Tenant, err error) {
 	s := summarize([]xpv2.Condition{stage})
 
 	if reason == v1alpha1.ReasonConflict {
-		e.settle(t, s, stage)
+		// Who works inside by this Tenant stops as well.
+		e.settle(t, s, stage, notDone(v1alpha1.TypeAPIReachable, reason, "the vCluster is not this Tenant's"))
 	} else {
 		e.settle(t, s) // Which stage cannot be told, so that each stays as it was.
 	}

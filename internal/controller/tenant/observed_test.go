@@ -100,7 +100,7 @@ func TestObserved(t *testing.T) {
 			}, true, v1alpha1.PhaseFailed, []string{"someone deleted namespace"}, v1alpha1.ReasonObserved, nil, []string{publishes},
 		},
 		"Left": {
-			"what an earlier Tenant left may be looked at", watcher(), func(w *world) {
+			"what an earlier Tenant left may be looked at when that is asked for", watcher().Adopts(n.namespace), func(w *world) {
 				w.remove(w.host, bareNamespace(n.namespace).Obj())
 				w.add(namespaceOf(alice().UID("uid-gone").Obj()).Obj())
 				w.journal.clear()

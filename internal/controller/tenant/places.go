@@ -14,7 +14,8 @@ import (
 // it is reached.
 type place struct {
 	config config
-	// key stands for one set of credentials, open makes a client configuration of them.
+	// key stands for one set of credentials, open makes a client configuration of them;
+	// nil if they are not to be remembered.
 	key  string
 	open func() (*rest.Config, error)
 }
@@ -47,7 +48,7 @@ func (p *places) last(tenant types.UID) (place, bool) {
 
 	at, ok := p.of[tenant]
 
-	return at, ok
+	return at, ok && at.open != nil
 }
 
 func (p *places) forget(tenant types.UID) {

@@ -7,6 +7,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,14 +35,17 @@ func TestPlaces(t *testing.T) {
 		deleted bool
 		// restarted is a provider that never looked at it, forgotten a Tenant that went.
 		restarted, forgotten bool
-		changed              bool
-		found                bool
+		// unseen is a Tenant that never got so far that it has a finalizer.
+		unseen  bool
+		changed bool
+		found   bool
 	}{
 		"There":     {reason: "what is there is used", deleted: true, found: true},
 		"Secret":    {reason: "the Secret went", gone: []string{secret}, deleted: true, found: true},
 		"Config":    {reason: "the ProviderConfig went", gone: []string{config}, deleted: true, found: true},
 		"Both":      {reason: "both went", gone: []string{secret, config}, deleted: true, found: true},
 		"Living":    {reason: "a Tenant that is to stay needs them", gone: []string{secret}},
+		"Unseen":    {reason: "the way in for who vanishes without a word is not kept", gone: []string{secret}, deleted: true, unseen: true},
 		"Restarted": {reason: "another process knows nothing", gone: []string{secret}, deleted: true, restarted: true},
 		"Forgotten": {reason: "who is gone is forgotten", gone: []string{secret}, deleted: true, forgotten: true},
 		"Changed":   {reason: "credentials that are there and do not serve are a person's wish", changed: true, deleted: true},
@@ -59,15 +64,22 @@ func TestPlaces(t *testing.T) {
 
 			w := newWorld(t, pc, raw)
 			c := connectTo(w, own.URL)
-			// A namespace that is going takes no usage.
-			c.track = func(context.Context, resource.ModernManaged) error { return errInjected }
+			c.track = func(context.Context, resource.ModernManaged) error { return nil }
 
 			if !tc.restarted {
-				c.track = func(context.Context, resource.ModernManaged) error { return nil }
+				seen := alice().Config("ProviderConfig", "default").Obj()
+				if !tc.unseen {
+					meta.AddFinalizer(seen, managed.FinalizerName)
+				}
 
-				if _, err := c.Connect(t.Context(), alice().Config("ProviderConfig", "default").Obj()); err != nil {
+				if _, err := c.Connect(t.Context(), seen); err != nil {
 					t.Fatal(err)
 				}
+			}
+
+			if tc.deleted {
+				// A namespace that is going takes no usage.
+				c.track = func(context.Context, resource.ModernManaged) error { return errInjected }
 			}
 
 			for _, g := range tc.gone {

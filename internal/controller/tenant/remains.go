@@ -28,6 +28,8 @@ type remains struct {
 	inside    insideRemains
 	release   *helm.Release
 	namespace *corev1.Namespace
+	// foreign says that the namespace is there and another's.
+	foreign bool
 	// clusterScoped objects outlive the namespace.
 	clusterScoped []client.Object
 	// volumes go by themselves, once their claims are gone.
@@ -49,7 +51,9 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 		return r, err
 	}
 
-	if ns == nil || owns(t, ns) {
+	r.foreign = ns != nil && !owns(t, ns)
+
+	if !r.foreign {
 		r.namespace = ns
 
 		if err := e.readHostRemains(ctx, &r); err != nil {

@@ -32,7 +32,7 @@ func (e *external) checkRoom(ctx context.Context, f *facts) error {
 		return fmt.Errorf("cannot list its pods: %w", err)
 	}
 
-	need, err := quota.AllowanceFor(vcluster.Merge(f.desired.values, withoutDNS()))
+	need, err := quota.AllowanceFor(vcluster.Merge(f.desired.values, withoutOthers()))
 	if err != nil {
 		return fmt.Errorf("cannot use vcluster.valuesOverrides: %w", err)
 	}
@@ -62,10 +62,14 @@ func (e *external) checkRoom(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// withoutDNS are values without the CoreDNS of a vCluster, whose pods are counted as
-// they are.
-func withoutDNS() map[string]any {
-	return map[string]any{"controlPlane": map[string]any{"coredns": map[string]any{"enabled": false}}}
+// withoutOthers are values without the CoreDNS and the etcd of a vCluster, whose pods
+// are counted as they are.
+func withoutOthers() map[string]any {
+	off := map[string]any{"enabled": false}
+
+	return map[string]any{"controlPlane": map[string]any{
+		"coredns": off, "backingStore": map[string]any{"etcd": map[string]any{"deploy": off}},
+	}}
 }
 
 // usedBy is what a ResourceQuota would count for the pods, but for those that carry
