@@ -42,20 +42,13 @@ type children struct {
 func (e *external) readChildren(ctx context.Context, t *v1alpha1.Tenant) (children, error) {
 	var c children
 
-	of := []client.ListOption{client.InNamespace(t.GetNamespace()), client.MatchingFields{inside.IndexTenant: t.GetName()}}
-
-	agents := &v1alpha1.AdvisorAgentList{}
-	if err := e.kube.List(ctx, agents, of...); err != nil {
-		return c, fmt.Errorf("cannot list the AdvisorAgents of the Tenant: %w", err)
+	agents, quotas, err := listChildren(ctx, e.kube, t)
+	if err != nil {
+		return c, err
 	}
 
-	quotas := &v1alpha1.TenantQuotaList{}
-	if err := e.kube.List(ctx, quotas, of...); err != nil {
-		return c, fmt.Errorf("cannot list the TenantQuotas of the Tenant: %w", err)
-	}
-
-	c.agent, c.otherAgents = split(t, agents.Items)
-	c.quota, c.otherQuotas = split(t, quotas.Items)
+	c.agent, c.otherAgents = split(t, agents)
+	c.quota, c.otherQuotas = split(t, quotas)
 	c.noAgent = e.whyNoAgent(t)
 
 	if c.noAgent == "" && len(c.otherAgents) == 0 {
@@ -67,6 +60,24 @@ func (e *external) readChildren(ctx context.Context, t *v1alpha1.Tenant) (childr
 	}
 
 	return c, nil
+}
+
+// listChildren finds the AdvisorAgents and the TenantQuotas that name the Tenant,
+// whoever made them.
+func listChildren(ctx context.Context, kube client.Reader, t *v1alpha1.Tenant) ([]v1alpha1.AdvisorAgent, []v1alpha1.TenantQuota, error) {
+	of := []client.ListOption{client.InNamespace(t.GetNamespace()), client.MatchingFields{inside.IndexTenant: t.GetName()}}
+
+	agents := &v1alpha1.AdvisorAgentList{}
+	if err := kube.List(ctx, agents, of...); err != nil {
+		return nil, nil, fmt.Errorf("cannot list the AdvisorAgents of the Tenant: %w", err)
+	}
+
+	quotas := &v1alpha1.TenantQuotaList{}
+	if err := kube.List(ctx, quotas, of...); err != nil {
+		return nil, nil, fmt.Errorf("cannot list the TenantQuotas of the Tenant: %w", err)
+	}
+
+	return agents.Items, quotas.Items, nil
 }
 
 // whyNoAgent says what turns the App Advisor off; empty when it is on.

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 )
 
@@ -61,25 +60,18 @@ func (h handingOn) Reconcile(ctx context.Context, r reconcile.Request) (reconcil
 }
 
 func (h handingOn) handOn(ctx context.Context, t *v1alpha1.Tenant) error {
-	of := []client.ListOption{client.InNamespace(t.GetNamespace()), client.MatchingFields{inside.IndexTenant: t.GetName()}}
-
-	agents := &v1alpha1.AdvisorAgentList{}
-	if err := h.kube.List(ctx, agents, of...); err != nil {
-		return fmt.Errorf("cannot list the AdvisorAgents of the Tenant: %w", err)
+	agents, quotas, err := listChildren(ctx, h.kube, t)
+	if err != nil {
+		return err
 	}
 
-	quotas := &v1alpha1.TenantQuotaList{}
-	if err := h.kube.List(ctx, quotas, of...); err != nil {
-		return fmt.Errorf("cannot list the TenantQuotas of the Tenant: %w", err)
-	}
-
-	if a, _ := split(t, agents.Items); a != nil {
+	if a, _ := split(t, agents); a != nil {
 		if err := h.handTo(ctx, t, a); err != nil {
 			return err
 		}
 	}
 
-	if q, _ := split(t, quotas.Items); q != nil {
+	if q, _ := split(t, quotas); q != nil {
 		return h.handTo(ctx, t, q)
 	}
 
