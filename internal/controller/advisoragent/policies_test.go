@@ -22,8 +22,6 @@ import (
 const (
 	observe = xpv2.ManagementActionObserve
 	create  = xpv2.ManagementActionCreate
-	update  = xpv2.ManagementActionUpdate
-	deletes = xpv2.ManagementActionDelete
 )
 
 // TestPolicies holds what each sensible set of policies lets an AdvisorAgent do: make
@@ -31,34 +29,22 @@ const (
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 
-	cases := map[string]struct {
-		policies                xpv2.ManagementPolicies
-		makes, repairs, removes bool
-	}{
-		"All":           {xpv2.ManagementPolicies{xpv2.ManagementActionAll}, true, true, true},
-		"Observe":       {xpv2.ManagementPolicies{observe}, false, false, false},
-		"NoDelete":      {xpv2.ManagementPolicies{observe, create, update, xpv2.ManagementActionLateInitialize}, true, true, false},
-		"NoUpdate":      {xpv2.ManagementPolicies{observe, create, deletes}, true, false, true},
-		"CreateOnly":    {xpv2.ManagementPolicies{observe, create}, true, false, false},
-		"UpdateOnly":    {xpv2.ManagementPolicies{observe, update}, false, true, false},
-		"ObserveDelete": {xpv2.ManagementPolicies{observe, deletes}, false, false, true},
-	}
-	for name, tc := range cases {
+	for name, tc := range insidetest.PolicyCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t, insidetest.Ready(insidetest.Policies(insidetest.Agent("a"), tc.policies...))...)
+			w := newWorld(t, insidetest.Ready(insidetest.Policies(insidetest.Agent("a"), tc.Policies...))...)
 
 			a := w.Reconcile("a")
-			if made := len(w.VCluster.Writes()) > 0; made != tc.makes {
+			if made := len(w.VCluster.Writes()) > 0; made != tc.Makes {
 				t.Errorf("made: %t", made)
 			}
 
-			if !tc.makes {
+			if !tc.Makes {
 				w.Expect(a, xpv2.ReasonUnavailable, "do not allow to create it")
 				insidetest.Change(w.T, w.Kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetManagementPolicies(xpv2.ManagementPolicies{observe, create}) })
 				w.Reconcile("a")
-				insidetest.Change(w.T, w.Kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetManagementPolicies(tc.policies) })
+				insidetest.Change(w.T, w.Kube, insidetest.Agent("a"), func(a *v1alpha1.AdvisorAgent) { a.SetManagementPolicies(tc.Policies) })
 			}
 
 			w.bringUp()
@@ -68,14 +54,14 @@ func TestPolicies(t *testing.T) {
 			insidetest.Change(w.T, w.VCluster, theDeployment(), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "edited" })
 
 			a = w.Reconcile("a")
-			if repaired := len(w.VCluster.Writes()) > 0; repaired != tc.repairs || strings.Contains(a.Status.Message, "do not allow to change it") == tc.repairs {
+			if repaired := len(w.VCluster.Writes()) > 0; repaired != tc.Repairs || strings.Contains(a.Status.Message, "do not allow to change it") == tc.Repairs {
 				t.Errorf("repaired: %t: %s", repaired, a.Status.Message)
 			}
 
 			w.Remove("a")
 			w.Reconcile("a")
 
-			if removed := len(w.VCluster.Writes()) > 0; removed != tc.removes || w.Has(theDeployment()) == tc.removes {
+			if removed := len(w.VCluster.Writes()) > 0; removed != tc.Removes || w.Has(theDeployment()) == tc.Removes {
 				t.Errorf("removed: %t", removed)
 			}
 		})

@@ -20,8 +20,6 @@ import (
 const (
 	observe = xpv2.ManagementActionObserve
 	create  = xpv2.ManagementActionCreate
-	update  = xpv2.ManagementActionUpdate
-	deletes = xpv2.ManagementActionDelete
 )
 
 // TestPolicies holds what each sensible set of policies lets a TenantQuota do: make
@@ -29,34 +27,22 @@ const (
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 
-	cases := map[string]struct {
-		policies                xpv2.ManagementPolicies
-		makes, repairs, removes bool
-	}{
-		"All":           {xpv2.ManagementPolicies{xpv2.ManagementActionAll}, true, true, true},
-		"Observe":       {xpv2.ManagementPolicies{observe}, false, false, false},
-		"NoDelete":      {xpv2.ManagementPolicies{observe, create, update, xpv2.ManagementActionLateInitialize}, true, true, false},
-		"NoUpdate":      {xpv2.ManagementPolicies{observe, create, deletes}, true, false, true},
-		"CreateOnly":    {xpv2.ManagementPolicies{observe, create}, true, false, false},
-		"UpdateOnly":    {xpv2.ManagementPolicies{observe, update}, false, true, false},
-		"ObserveDelete": {xpv2.ManagementPolicies{observe, deletes}, false, false, true},
-	}
-	for name, tc := range cases {
+	for name, tc := range insidetest.PolicyCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t, insidetest.Ready(insidetest.Policies(insidetest.Quota("q"), tc.policies...))...)
+			w := newWorld(t, insidetest.Ready(insidetest.Policies(insidetest.Quota("q"), tc.Policies...))...)
 
 			q := w.Reconcile("q")
-			if made := len(w.VCluster.Writes()) > 0; made != tc.makes {
+			if made := len(w.VCluster.Writes()) > 0; made != tc.Makes {
 				t.Errorf("made: %t", made)
 			}
 
-			if !tc.makes {
+			if !tc.Makes {
 				w.Expect(q, xpv2.ReasonUnavailable, "do not allow to create it")
 				insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.SetManagementPolicies(xpv2.ManagementPolicies{observe, create}) })
 				w.Reconcile("q")
-				insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.SetManagementPolicies(tc.policies) })
+				insidetest.Change(w.T, w.Kube, insidetest.Quota("q"), func(q *v1alpha1.TenantQuota) { q.SetManagementPolicies(tc.Policies) })
 			}
 
 			w.Expect(w.Reconcile("q"), xpv2.ReasonAvailable, messageReady)
@@ -65,14 +51,14 @@ func TestPolicies(t *testing.T) {
 			insidetest.Change(w.T, w.VCluster, quotaIn("default"), func(q *corev1.ResourceQuota) { q.Spec.Hard = nil })
 
 			q = w.Reconcile("q")
-			if repaired := len(w.VCluster.Writes()) > 0; repaired != tc.repairs || strings.Contains(q.Status.Message, "do not allow to change it") == tc.repairs {
+			if repaired := len(w.VCluster.Writes()) > 0; repaired != tc.Repairs || strings.Contains(q.Status.Message, "do not allow to change it") == tc.Repairs {
 				t.Errorf("repaired: %t: %s", repaired, q.Status.Message)
 			}
 
 			w.Remove("q")
 			w.Reconcile("q")
 
-			if removed := len(w.VCluster.Writes()) > 0; removed != tc.removes || w.Has(quotaIn("default")) == tc.removes {
+			if removed := len(w.VCluster.Writes()) > 0; removed != tc.Removes || w.Has(quotaIn("default")) == tc.Removes {
 				t.Errorf("removed: %t", removed)
 			}
 		})
