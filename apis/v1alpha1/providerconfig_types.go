@@ -5,15 +5,18 @@ package v1alpha1
 
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ProviderConfigSpec says on which host cluster Tenants live, and with what
 // defaults. Its Secrets lie in the namespace of the ProviderConfig. It may say
-// where charts and images come from only for a host cluster of its own.
+// where charts and images come from, and how Tenants are isolated, only for a host
+// cluster of its own.
 //
 // +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.imageRegistry) || (has(self.chart) && (has(self.chart.repository) || has(self.chart.caBundle) || (has(self.chart.plainHTTP) && self.chart.plainHTTP))))",message="chart.repository, chart.plainHTTP, chart.caBundle and imageRegistry need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
 // +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !((has(self.fluxChart) && (has(self.fluxChart.repository) || has(self.fluxChart.caBundle) || (has(self.fluxChart.plainHTTP) && self.fluxChart.plainHTTP))))",message="fluxChart.repository, fluxChart.plainHTTP and fluxChart.caBundle need credentials.source Secret in a ProviderConfig, since charts and images run with the rights of the host's credentials: set them in a ClusterProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.credentials.source == 'Secret' || !(has(self.isolation) || has(self.allowedValuesOverrides))",message="isolation and allowedValuesOverrides need credentials.source Secret in a ProviderConfig, since they say what Tenants may do to the host cluster: set them in the ClusterProviderConfig named default"
 type ProviderConfigSpec struct {
 	// Credentials of the host cluster.
 	// +optional
@@ -59,6 +62,67 @@ type HostDefaults struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	ImageRegistry string `json:"imageRegistry,omitempty"`
+
+	// Isolation is what walls Tenants off from each other and from the host
+	// cluster, beside their quota. A ProviderConfig with the identity of the provider
+	// has that of the ClusterProviderConfig named default.
+	// +optional
+	Isolation *Isolation `json:"isolation,omitempty"`
+
+	// AllowedValuesOverrides are the paths of the vCluster chart's values that
+	// vcluster.valuesOverrides of a Tenant may set, such as controlPlane.coredns. A path
+	// allows all that is below it, and * allows everything: whoever writes a Tenant
+	// then has the provider's rights on the host cluster. Unset allows what
+	// does not weaken the isolation of Tenants, an empty list nothing.
+	// A ProviderConfig with the identity of the provider has those of the
+	// ClusterProviderConfig named default.
+	// +optional
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^([*]|[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*)$`
+	// +listType=set
+	AllowedValuesOverrides []string `json:"allowedValuesOverrides,omitzero"`
+}
+
+// PodSecurityLevel is a Pod Security Standard of Kubernetes.
+//
+// +kubebuilder:validation:Enum=privileged;baseline;restricted
+type PodSecurityLevel string
+
+// Pod Security Standards, from none to the strictest.
+// See https://kubernetes.io/docs/concepts/security/pod-security-standards/
+const (
+	PodSecurityPrivileged PodSecurityLevel = "privileged"
+	PodSecurityBaseline   PodSecurityLevel = "baseline"
+	PodSecurityRestricted PodSecurityLevel = "restricted"
+)
+
+// Isolation is what walls the pods of a Tenant off. Pods of a Tenant always
+// reach each other and the host cluster's DNS, and its control plane the
+// host cluster's API. Pods of another Tenant they reach only by a rule that says so.
+type Isolation struct {
+	// PodSecurity is the Pod Security Standard that pods in the host namespaces
+	// must meet, the control plane's included.
+	// +optional
+	// +kubebuilder:default=baseline
+	PodSecurity PodSecurityLevel `json:"podSecurity,omitempty"`
+
+	// Egress says what else the pods of a Tenant may reach, as in a NetworkPolicy. Unset
+	// allows the public networks, which are all addresses but those for private use,
+	// an empty list nothing.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Egress []networkingv1.NetworkPolicyEgressRule `json:"egress,omitzero"`
+
+	// Ingress says who else may reach the pods of a Tenant, as in a NetworkPolicy.
+	// Unset allows pods of namespaces that are no Tenant's, such as an ingress
+	// controller or the provider, and the public networks. A list replaces that: without the
+	// provider in it no Tenant becomes Ready.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitzero"`
 }
 
 // Credentials of a host cluster.

@@ -10,6 +10,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,16 +23,19 @@ import (
 // configuration says otherwise.
 const defaultRepository = "oci://ghcr.io/loft-sh/charts/vcluster"
 
+// platformConfig is the ClusterProviderConfig that Tenants use by default.
+const platformConfig = "default"
+
 // config is a ProviderConfig or ClusterProviderConfig, in one form: references
 // to Secrets carry their namespace.
 type config struct {
 	name string
 	// version is another one whenever it changes.
-	version       string
-	credentials   v1alpha1.Credentials
-	chart         chartSource
-	fluxChart     chartSource
-	imageRegistry string
+	version     string
+	credentials v1alpha1.Credentials
+	chart       chartSource
+	fluxChart   chartSource
+	host        v1alpha1.HostDefaults
 }
 
 // chartSource is where a chart comes from.
@@ -69,12 +73,12 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 		}
 
 		return config{
-			name:          name,
-			version:       versionOf(pc),
-			credentials:   pc.Spec.Credentials,
-			chart:         sourceOf(pc.Spec.Chart, defaultRepository, "chart", name),
-			fluxChart:     sourceOf(pc.Spec.FluxChart, flux.DefaultRepository, "fluxChart", name),
-			imageRegistry: pc.Spec.ImageRegistry,
+			name:        name,
+			version:     versionOf(pc),
+			credentials: pc.Spec.Credentials,
+			chart:       sourceOf(pc.Spec.Chart, defaultRepository, "chart", name),
+			fluxChart:   sourceOf(pc.Spec.FluxChart, flux.DefaultRepository, "fluxChart", name),
+			host:        pc.Spec.HostDefaults,
 		}, nil
 	case v1alpha1.ProviderConfigGroupVersionKind.Kind:
 		pc := &v1alpha1.ProviderConfig{}
@@ -82,7 +86,7 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 			return config{}, fmt.Errorf("cannot read %s that providerConfigRef names: %w", name, err)
 		}
 
-		return fromLocal(name, pc), nil
+		return fromLocal(ctx, c, name, pc)
 	default:
 		return config{}, fmt.Errorf("providerConfigRef.kind %q is not supported: use ProviderConfig or ClusterProviderConfig", ref.Kind)
 	}
@@ -91,22 +95,40 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 func versionOf(pc client.Object) string { return fmt.Sprintf("%s/%d", pc.GetUID(), pc.GetGeneration()) }
 
 // fromLocal gives the references of a namespaced configuration its own
-// namespace, the only one that they may point into.
-func fromLocal(name string, pc *v1alpha1.ProviderConfig) config {
+// namespace, the only one that they may point into. What Tenants may do to the cluster that
+// the provider runs in is for the platform to say.
+func fromLocal(ctx context.Context, c client.Reader, name string, pc *v1alpha1.ProviderConfig) (config, error) {
 	out := config{
-		name:          name,
-		version:       versionOf(pc),
-		credentials:   v1alpha1.Credentials{Source: pc.Spec.Credentials.Source},
-		chart:         sourceOf(local(pc.Spec.Chart, pc.GetNamespace()), defaultRepository, "chart", name),
-		fluxChart:     sourceOf(local(pc.Spec.FluxChart, pc.GetNamespace()), flux.DefaultRepository, "fluxChart", name),
-		imageRegistry: pc.Spec.ImageRegistry,
+		name:        name,
+		version:     versionOf(pc),
+		credentials: v1alpha1.Credentials{Source: pc.Spec.Credentials.Source},
+		chart:       sourceOf(local(pc.Spec.Chart, pc.GetNamespace()), defaultRepository, "chart", name),
+		fluxChart:   sourceOf(local(pc.Spec.FluxChart, pc.GetNamespace()), flux.DefaultRepository, "fluxChart", name),
+		host:        pc.Spec.HostDefaults,
 	}
 
 	if r := pc.Spec.Credentials.SecretRef; r != nil {
 		out.credentials.SecretRef = r.ToSecretKeySelector(pc.GetNamespace())
 	}
 
-	return out
+	if pc.Spec.Credentials.Source != xpv2.CredentialsSourceInjectedIdentity {
+		return out, nil
+	}
+
+	platform := &v1alpha1.ClusterProviderConfig{}
+
+	switch err := c.Get(ctx, client.ObjectKey{Name: platformConfig}, platform); {
+	case kerrors.IsNotFound(err):
+		return out, nil
+	case err != nil:
+		return config{}, fmt.Errorf("cannot read ClusterProviderConfig %q, which says how Tenants are isolated: %w", platformConfig, err)
+	}
+
+	out.version += "/" + versionOf(platform)
+	out.host.Isolation = platform.Spec.Isolation
+	out.host.AllowedValuesOverrides = platform.Spec.AllowedValuesOverrides
+
+	return out, nil
 }
 
 // local is the source with its Secret in the namespace.

@@ -97,9 +97,9 @@ func TestReadConfig(t *testing.T) {
 				credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceSecret, SecretRef: &xpv2.SecretKeySelector{
 					SecretReference: xpv2.SecretReference{Namespace: "anywhere", Name: "host"}, Key: "kubeconfig",
 				}},
-				chart:         sourceIn("ClusterProviderConfig", "chart", chart, "pulls"),
-				fluxChart:     sourceIn("ClusterProviderConfig", "fluxChart", fluxChart, "pulls"),
-				imageRegistry: "i.example.org",
+				chart:     sourceIn("ClusterProviderConfig", "chart", chart, "pulls"),
+				fluxChart: sourceIn("ClusterProviderConfig", "fluxChart", fluxChart, "pulls"),
+				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"},
 			},
 		},
 		"ClusterBare": {
@@ -123,14 +123,30 @@ func TestReadConfig(t *testing.T) {
 				credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceSecret, SecretRef: &xpv2.SecretKeySelector{
 					SecretReference: xpv2.SecretReference{Namespace: tenantNamespace, Name: "host"}, Key: "kubeconfig",
 				}},
-				chart:         sourceIn("ProviderConfig", "chart", chart, tenantNamespace),
-				fluxChart:     sourceIn("ProviderConfig", "fluxChart", fluxChart, tenantNamespace),
-				imageRegistry: "i.example.org",
+				chart:     sourceIn("ProviderConfig", "chart", chart, tenantNamespace),
+				fluxChart: sourceIn("ProviderConfig", "fluxChart", fluxChart, tenantNamespace),
+				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"},
 			},
 		},
 		"LocalBare": {
 			reason: "nothing but the source", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig(tenantNamespace, nil)},
 			want: bareConfig("ProviderConfig"),
+		},
+		"LocalInjected": {
+			reason: "the platform says how Tenants are isolated on the provider's own cluster", tenant: alice().Config("ProviderConfig", "default"),
+			kube: []client.Object{localConfig(tenantNamespace, nil), clusterConfig(func(s *v1alpha1.ClusterProviderConfigSpec) {
+				s.Isolation = &v1alpha1.Isolation{PodSecurity: v1alpha1.PodSecurityRestricted}
+				s.AllowedValuesOverrides = []string{}
+				s.ImageRegistry = "i.example.org"
+			})},
+			want: func() config {
+				c := bareConfig("ProviderConfig")
+				c.version = "uid-local/0/uid-config/0"
+				c.host.Isolation = &v1alpha1.Isolation{PodSecurity: v1alpha1.PodSecurityRestricted}
+				c.host.AllowedValuesOverrides = []string{}
+
+				return c
+			}(),
 		},
 		"Missing":      {reason: "the config is named", tenant: alice(), errs: []string{`ClusterProviderConfig "default"`, "providerConfigRef", "not found"}},
 		"LocalMissing": {reason: "one of another namespace is none", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig("other", nil)}, errs: []string{`ProviderConfig "default"`, "not found"}},

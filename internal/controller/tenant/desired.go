@@ -23,7 +23,8 @@ type defaults struct {
 	fluxChartVersion string
 	advisorImage     string
 	environment      string
-	imageRegistry    string
+
+	v1alpha1.HostDefaults
 }
 
 // desired is a release as it should be.
@@ -63,7 +64,7 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 		Environment:       d.environment,
 		Distro:            ptr.Deref(v.Distro, ""),
 		KubernetesVersion: ptr.Deref(v.KubernetesVersion, ""),
-		ImageRegistry:     d.imageRegistry,
+		ImageRegistry:     d.ImageRegistry,
 		Overrides:         overrides,
 	})
 	if err != nil {

@@ -62,7 +62,7 @@ func TestDesire(t *testing.T) {
 			path: []string{"controlPlane", "distro", "k3s", "enabled"}, value: true,
 		},
 		"Registry": {
-			reason: "the provider configuration's registry", tenant: alice(), defaults: defaults{chartVersion: "0.36.1", imageRegistry: "r.example.org/m"},
+			reason: "the provider configuration's registry", tenant: alice(), defaults: defaults{chartVersion: "0.36.1", HostDefaults: v1alpha1.HostDefaults{ImageRegistry: "r.example.org/m"}},
 			chart: "0.36.1", path: []string{"controlPlane", "advanced", "defaultImageRegistry"}, value: "r.example.org/m",
 		},
 		"Overrides": {

@@ -80,7 +80,7 @@ func wantFlux(t *v1alpha1.Tenant, d defaults) fluxFacts {
 
 	f.desired = desired{
 		chartVersion: strings.TrimPrefix(ptr.Deref(s.ChartVersion, d.fluxChartVersion), "v"),
-		values:       flux.Values(flux.Spec{ImageRegistry: d.imageRegistry, Overrides: overrides}),
+		values:       flux.Values(flux.Spec{ImageRegistry: d.ImageRegistry, Overrides: overrides}),
 	}
 
 	return f

@@ -55,7 +55,7 @@ func TestWantFlux(t *testing.T) {
 		"DefaultV":    {reason: "neither has a default one", tenant: alice().WithFlux(""), defaults: defaults{fluxChartVersion: "v2.18.3"}, wanted: true, chart: "2.18.3"},
 		"Overrides":   {reason: "overrides win", tenant: alice().WithFlux(`{"helmController": {"create": false}}`), wanted: true, path: []string{"helmController", "create"}, value: false},
 		"Others":      {reason: "what is not overridden stays", tenant: alice().WithFlux(`{"helmController": {"create": false}}`), wanted: true, path: []string{"sourceController", "create"}, value: true},
-		"Registry":    {reason: "the images come from the configuration's registry", tenant: alice().WithFlux(""), defaults: defaults{imageRegistry: "r.example.org/m"}, wanted: true, path: []string{"sourceController", "image"}, value: "r.example.org/m/fluxcd/source-controller"},
+		"Registry":    {reason: "the images come from the configuration's registry", tenant: alice().WithFlux(""), defaults: defaults{HostDefaults: v1alpha1.HostDefaults{ImageRegistry: "r.example.org/m"}}, wanted: true, path: []string{"sourceController", "image"}, value: "r.example.org/m/fluxcd/source-controller"},
 		"NoOverrides": {reason: "overrides that are no object are named", tenant: alice().WithFlux(`[1]`), wanted: true, errs: "flux.valuesOverrides"},
 	}
 	for name, tc := range cases {

@@ -329,7 +329,7 @@ func TestRefusedBeforeAnythingIsMade(t *testing.T) {
 
 			w, tn := newWorld(t), tc.tenant.Obj()
 			if name == "Registry" {
-				w.defaults.imageRegistry = "https://x"
+				w.defaults.ImageRegistry = "https://x"
 			}
 
 			for pass := range 3 {
