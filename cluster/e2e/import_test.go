@@ -48,11 +48,11 @@ var _ = Describe("The import of a vCluster that was installed by hand", Ordered,
 
 	BeforeAll(func(ctx SpecContext) {
 		c.t = c.read("observe.yaml")
-		installByHand(ctx, namespaceOf(c.t), releaseOf(c.t), map[string]any{"controlPlane": map[string]any{
+		installByHand(ctx, namespaceOf(c.t), releaseOf(c.t), map[string]any{
 			// The build that may be used by all, and what somebody wanted.
-			"statefulSet": map[string]any{"image": map[string]any{"repository": vcluster.ImageRepository}},
-			"service":     map[string]any{"labels": map[string]any{"team": "carol"}},
-		}})
+			"controlPlane": map[string]any{"statefulSet": map[string]any{"image": map[string]any{"repository": vcluster.ImageRepository}}},
+			"logging":      map[string]any{"encoding": "json"},
+		})
 		DeferCleanup(func(ctx SpecContext) { removeAndWait(ctx, c.t) }, NodeTimeout(cleanupLimit))
 		Eventually(ctx, func(ctx context.Context) error {
 			return cluster.ExportedAnswers(ctx, releaseOf(c.t), namespaceOf(c.t))
@@ -73,7 +73,7 @@ func itObserves(c *imported) {
 		c.apply(ctx, "observe.yaml")
 		eventually(ctx, c.t, phaseLimit, And(beReady(), say("vCluster ready, only observed")))
 		Expect(c.t).To(haveCondition(v1alpha1.TypeReleaseDeployed, corev1.ConditionTrue, v1alpha1.ReasonObserved,
-			"would be taken away: controlPlane.service.labels.team; ", "would be set: controlPlane.distro.k8s."))
+			"would be taken away: logging.encoding; ", "would be set: controlPlane.distro.k8s."))
 		Expect(c.t.Status.Namespace).To(Equal("vcluster-carol-default"))
 		Expect(c.t.Status.VClusterName).To(Equal("vc-carol-default"))
 		Expect(c.t.Status.ChartVersion).To(Equal(rig.ChartVersion))
@@ -169,9 +169,9 @@ func itAdopts(c *imported) {
 		Expect(wallOf(ctx, c.t).Spec.Hard).NotTo(BeEmpty())
 
 		By("looking at what became of its release")
-		svc := &corev1.Service{}
-		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespaceOf(c.t), Name: releaseOf(c.t)}, svc)).To(Succeed())
-		Expect(svc.GetLabels()).To(HaveKeyWithValue("team", "carol"))
+		env, err := controlPlaneEnv(ctx, c.t)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(env).To(ContainElement(logsJSON), "what somebody wanted stays")
 		Expect(records(ctx, c.t)).To(HaveLen(2))
 		c.look(ctx)
 		Expect(c.volume).To(Equal(volume))

@@ -58,7 +58,7 @@ var _ = Describe("Pause and policies of a Tenant", func() {
 
 		patch(ctx, t, func(t *v1alpha1.Tenant) {
 			t.Spec.Quota.CPU = ptr.To(apiresource.MustParse("7"))
-			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"controlPlane":{"service":{"annotations":{"e2e":"yes"}}}}`)}
+			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"logging":{"encoding":"json"}}`)}
 		})
 		waits := And(beReady(), say("a change waits", "without Update"))
 		eventually(ctx, t, phaseLimit, waits)

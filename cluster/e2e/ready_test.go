@@ -15,6 +15,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -122,14 +123,10 @@ var _ = Describe("A Ready Tenant", Ordered, ContinueOnFailure, func() {
 		before := counters(ctx)
 
 		patch(ctx, t, func(t *v1alpha1.Tenant) {
-			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"controlPlane":{"service":{"annotations":{"e2e":"yes"}}}}`)}
+			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"logging":{"encoding":"json"}}`)}
 		})
-		Eventually(ctx, func(ctx context.Context) (map[string]string, error) {
-			svc := &corev1.Service{}
-			err := cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespaceOf(t), Name: releaseOf(t)}, svc)
-
-			return svc.GetAnnotations(), err
-		}).WithTimeout(phaseLimit).WithPolling(pollEvery).Should(HaveKeyWithValue("e2e", "yes"))
+		Eventually(ctx, func(ctx context.Context) ([]corev1.EnvVar, error) { return controlPlaneEnv(ctx, t) }).
+			WithTimeout(phaseLimit).WithPolling(pollEvery).Should(ContainElement(logsJSON))
 		eventually(ctx, t, readyLimit, And(beReady(), Not(say("a change waits"))))
 
 		for i := range 3 {
@@ -165,14 +162,29 @@ var _ = Describe("A Ready Tenant", Ordered, ContinueOnFailure, func() {
 		Entry("another distro",
 			&v1alpha1.VClusterSpec{Distro: ptr.To(v1alpha1.DistroK3s)},
 			"vcluster.distro", SpecTimeout(specLimit)),
-		Entry("a value that the chart does not know",
-			&v1alpha1.VClusterSpec{ValuesOverrides: values(`{"controlPlane":{"nonsense":1}}`)},
-			"controlPlane", SpecTimeout(specLimit)),
+		Entry("a value that the chart's schema refuses",
+			&v1alpha1.VClusterSpec{ValuesOverrides: values(`{"logging":{"encoding":1}}`)},
+			"logging.encoding", SpecTimeout(specLimit)),
+		Entry("a value that no Tenant may set",
+			&v1alpha1.VClusterSpec{ValuesOverrides: values(`{"sync":{"toHost":{"networkPolicies":{"enabled":true}}}}`)},
+			"sync.toHost.networkPolicies.enabled", SpecTimeout(specLimit)),
 		Entry("a chart version that does not exist",
 			&v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.36.99")},
 			"0.36.99", SpecTimeout(specLimit)),
 	)
 })
+
+// logsJSON is how the chart tells a control plane logging.encoding: json.
+var logsJSON = corev1.EnvVar{Name: "LOFT_LOG_ENCODING", Value: "json"}
+
+func controlPlaneEnv(ctx context.Context, t *v1alpha1.Tenant) ([]corev1.EnvVar, error) {
+	set := &appsv1.StatefulSet{}
+	if err := cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespaceOf(t), Name: releaseOf(t)}, set); err != nil {
+		return nil, err
+	}
+
+	return set.Spec.Template.Spec.Containers[0].Env, nil
+}
 
 func values(json string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(json)} }
 

@@ -42,9 +42,9 @@ var _ = Describe("A Tenant that cannot be made", func() {
 		Entry("a value that the chart's schema refuses", func(t *v1alpha1.Tenant) {
 			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"sync":{"toHost":{"pods":{"enabled":"often"}}}}`)}
 		}, "sync.toHost.pods.enabled", SpecTimeout(specLimit)),
-		Entry("a value that the chart does not know", func(t *v1alpha1.Tenant) {
-			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"exportKubeConfig":{"enabled":true}}`)}
-		}, "exportKubeConfig", "enabled", SpecTimeout(specLimit)),
+		Entry("a value that no Tenant may set", func(t *v1alpha1.Tenant) {
+			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"exportKubeConfig":{"server":"https://example.com"}}`)}
+		}, "exportKubeConfig.server", `spec.allowedValuesOverrides of ClusterProviderConfig "default"`, SpecTimeout(specLimit)),
 		Entry("a provider configuration that does not exist", func(t *v1alpha1.Tenant) {
 			t.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "nowhere"})
 		}, "nowhere", SpecTimeout(specLimit)),

@@ -36,7 +36,8 @@ func render(t *testing.T, version string, distro v1alpha1.Distro, overrides map[
 		t.Fatalf("LoadChart(...): %v", err)
 	}
 	values, err := vcluster.Values(vcluster.Spec{
-		ChartVersion: version, TenantName: "alice", CloudSpaceID: "7e9d3a1b", Environment: "production", Distro: distro, Overrides: overrides,
+		ChartVersion: version, TenantName: "alice", CloudSpaceID: "7e9d3a1b", Environment: "production", Distro: distro,
+		Overrides: overrides, Allowed: []string{vcluster.AllowAll},
 	})
 	if err != nil {
 		t.Fatalf("Values(...): %v", err)

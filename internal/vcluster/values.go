@@ -53,10 +53,14 @@ type Spec struct {
 	ImageRegistry string
 	// Overrides are values that win over the provider's own; Merge says how.
 	Overrides map[string]any
+	// Allowed are the paths that Overrides may change, each with all below it. Nil means those that weaken no
+	// isolation, AllowAll everything.
+	Allowed []string
 }
 
 // Values are the Helm values of the virtual cluster that s describes. They are equal for equal inputs and
-// share nothing with s. An error names the field of the Tenant that has to change.
+// share nothing with s. An error names the field of the Tenant that has to change; it is an
+// ErrOverrideNotAllowed, with the paths, where Overrides change more than Allowed.
 func Values(s Spec) (map[string]any, error) {
 	version, err := ParseChartVersion(s.ChartVersion)
 	if err != nil {
@@ -83,6 +87,10 @@ func Values(s Spec) (map[string]any, error) {
 
 	values := Merge(own, s.Overrides)
 	if err := checkOneDistro(values); err != nil {
+		return nil, err
+	}
+
+	if err := checkAllowed(own, values, s.Allowed); err != nil {
 		return nil, err
 	}
 

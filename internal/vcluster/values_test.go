@@ -260,7 +260,7 @@ func TestValuesArePure(t *testing.T) {
 
 	for _, chart := range []string{"0.20.4", "0.36.1"} {
 		s := aliceSpec(chart)
-		s.Overrides = fromJSON(t, overrides)
+		s.Overrides, s.Allowed = fromJSON(t, overrides), []string{AllowAll}
 
 		first := mustValues(t, s)
 		for range 50 {
@@ -338,7 +338,7 @@ func FuzzValues(f *testing.F) {
 
 // override sets one value by its path.
 func override(path string, value any) func(*Spec) {
-	return func(s *Spec) { s.Overrides = nested(path, value) }
+	return func(s *Spec) { s.Overrides, s.Allowed = nested(path, value), []string{AllowAll} }
 }
 
 // nested is a value at the end of a path.

@@ -26,6 +26,9 @@ import (
 // biggerVolume is a change that a running vCluster must not see.
 const biggerVolume = `{"controlPlane": {"statefulSet": {"persistence": {"volumeClaim": {"size": "10Gi"}}}}}`
 
+// synced is an override that no Tenant may set: NetworkPolicies from inside would open the wall.
+const synced = `{"sync": {"toHost": {"networkPolicies": {"enabled": true}}}}`
+
 const (
 	install = "helm install vc-alice-default"
 	upgrade = "helm upgrade vc-alice-default"
@@ -153,6 +156,7 @@ func TestRefusedChange(t *testing.T) {
 		"Distro":       {"a distro switch by the chart", func(b tenantBuilder) { b.Chart("0.30.4") }, true, vcluster.ErrImmutableValue, "distro"},
 		"Schema":       {"the schema's path", func(b tenantBuilder) { b.Overrides(`{"refused": 1}`) }, true, helm.ErrValuesRefused, "refused"},
 		"UnknownChart": {"the registry has it not, or is down", func(b tenantBuilder) { b.Chart("0.36.9") }, true, helm.ErrChartNotFound, "0.36.9"},
+		"NotAllowed":   {"a value that no Tenant may set", func(b tenantBuilder) { b.Overrides(synced) }, false, vcluster.ErrOverrideNotAllowed, "sync.toHost.networkPolicies.enabled"},
 		"Invalid":      {"what cannot become values makes no wall", func(b tenantBuilder) { b.Overrides(`[]`) }, false, nil, "valuesOverrides"},
 	}
 	for name, tc := range cases {
@@ -160,6 +164,10 @@ func TestRefusedChange(t *testing.T) {
 			t.Parallel()
 
 			w, b := newWorld(t), alice()
+			if name == "NotAllowed" {
+				w.defaults.AllowedValuesOverrides = nil
+			}
+
 			tn := b.Obj()
 			w.arrive(tn)
 			running := *w.helm.release

@@ -247,7 +247,10 @@ type releaseBuilder struct{ *helm.Release }
 
 // releaseOf is what t wants, deployed.
 func releaseOf(t *v1alpha1.Tenant) releaseBuilder {
-	d, err := desire(t, defaults{chartVersion: "0.36.1", environment: "test"})
+	d, err := desire(t, defaults{
+		chartVersion: "0.36.1", environment: "test",
+		HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{vcluster.AllowAll}},
+	})
 	if err != nil {
 		panic(err)
 	}

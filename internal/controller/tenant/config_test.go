@@ -66,6 +66,7 @@ func bareConfig(kind string) config {
 		credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceInjectedIdentity},
 		chart:       sourceIn(kind, "chart", v1alpha1.Chart{Repository: "oci://ghcr.io/loft-sh/charts/vcluster"}, ""),
 		fluxChart:   sourceIn(kind, "fluxChart", v1alpha1.Chart{Repository: "oci://ghcr.io/fluxcd-community/charts/flux2"}, ""),
+		allowedFrom: kind + ` "default"`,
 	}
 }
 
@@ -99,7 +100,7 @@ func TestReadConfig(t *testing.T) {
 				}},
 				chart:     sourceIn("ClusterProviderConfig", "chart", chart, "pulls"),
 				fluxChart: sourceIn("ClusterProviderConfig", "fluxChart", fluxChart, "pulls"),
-				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"},
+				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"}, allowedFrom: `ClusterProviderConfig "default"`,
 			},
 		},
 		"ClusterBare": {
@@ -125,12 +126,17 @@ func TestReadConfig(t *testing.T) {
 				}},
 				chart:     sourceIn("ProviderConfig", "chart", chart, tenantNamespace),
 				fluxChart: sourceIn("ProviderConfig", "fluxChart", fluxChart, tenantNamespace),
-				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"},
+				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"}, allowedFrom: `ProviderConfig "default"`,
 			},
 		},
 		"LocalBare": {
 			reason: "nothing but the source", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig(tenantNamespace, nil)},
-			want: bareConfig("ProviderConfig"),
+			want: func() config {
+				c := bareConfig("ProviderConfig")
+				c.allowedFrom = `ClusterProviderConfig "default"`
+
+				return c
+			}(),
 		},
 		"LocalInjected": {
 			reason: "the platform says how Tenants are isolated on the provider's own cluster", tenant: alice().Config("ProviderConfig", "default"),
@@ -143,7 +149,7 @@ func TestReadConfig(t *testing.T) {
 				c := bareConfig("ProviderConfig")
 				c.version = "uid-local/0/uid-config/0"
 				c.host.Isolation = &v1alpha1.Isolation{PodSecurity: v1alpha1.PodSecurityRestricted}
-				c.host.AllowedValuesOverrides = []string{}
+				c.host.AllowedValuesOverrides, c.allowedFrom = []string{}, `ClusterProviderConfig "default"`
 
 				return c
 			}(),

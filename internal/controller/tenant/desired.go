@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,6 +26,8 @@ type defaults struct {
 	environment      string
 
 	v1alpha1.HostDefaults
+	// allowedFrom says where AllowedValuesOverrides are set, for messages.
+	allowedFrom string
 }
 
 // desired is a release as it should be.
@@ -66,7 +69,13 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 		KubernetesVersion: ptr.Deref(v.KubernetesVersion, ""),
 		ImageRegistry:     d.ImageRegistry,
 		Overrides:         overrides,
+		Allowed:           d.AllowedValuesOverrides,
 	})
+	if errors.Is(err, vcluster.ErrOverrideNotAllowed) {
+		return desired{}, fmt.Errorf("cannot use vcluster.valuesOverrides: %w: take that out, or have spec.allowedValuesOverrides of %s allow it",
+			err, d.allowedFrom)
+	}
+
 	if err != nil {
 		return desired{}, fmt.Errorf("cannot make the values of the vCluster chart: %w", err)
 	}

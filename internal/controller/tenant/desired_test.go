@@ -14,12 +14,16 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 func mustDesire(t *testing.T, b tenantBuilder) desired {
 	t.Helper()
 
-	d, err := desire(b.Obj(), defaults{chartVersion: "0.36.1", environment: "test"})
+	d, err := desire(b.Obj(), defaults{
+		chartVersion: "0.36.1", environment: "test",
+		HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{vcluster.AllowAll}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +70,22 @@ func TestDesire(t *testing.T) {
 			chart: "0.36.1", path: []string{"controlPlane", "advanced", "defaultImageRegistry"}, value: "r.example.org/m",
 		},
 		"Overrides": {
-			reason: "overrides win", tenant: alice().Overrides(`{"telemetry": {"enabled": true}}`), defaults: defaults{chartVersion: "0.36.1"},
-			chart: "0.36.1", path: []string{"telemetry", "enabled"}, value: true,
+			reason: "overrides win", tenant: alice().Overrides(`{"sync": {"toHost": {"ingresses": {"enabled": false}}}}`), defaults: defaults{chartVersion: "0.36.1"},
+			chart: "0.36.1", path: []string{"sync", "toHost", "ingresses", "enabled"}, value: false,
 		},
 		"EmptyOverrides": {
 			reason: "empty overrides are none", tenant: alice().Overrides(``), defaults: defaults{chartVersion: "0.36.1"},
 			chart: "0.36.1", path: []string{"telemetry", "enabled"}, value: false,
+		},
+		"MoreAllowed": {
+			reason: "overrides win that the provider configuration allows", tenant: alice().Overrides(`{"telemetry": {"enabled": true}}`),
+			defaults: defaults{chartVersion: "0.36.1", HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{"telemetry"}}},
+			chart:    "0.36.1", path: []string{"telemetry", "enabled"}, value: true,
+		},
+		"NoneAllowed": {
+			reason: "what is allowed unless told otherwise", tenant: alice().Overrides(`{"logging": {"encoding": "json"}}`),
+			defaults: defaults{chartVersion: "0.36.1", HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{}}, allowedFrom: `ProviderConfig "x"`},
+			errs:     `cannot use vcluster.valuesOverrides: not allowed to a Tenant: logging.encoding: take that out, or have spec.allowedValuesOverrides of ProviderConfig "x" allow it`,
 		},
 		"BadVersion": {
 			reason: "a version that is not supported", tenant: alice().Chart("0.19.0"), errs: "vcluster.chartVersion",

@@ -321,6 +321,7 @@ func TestRefusedBeforeAnythingIsMade(t *testing.T) {
 		"Unsupported":  {"an old version", alice().Chart("0.19.0"), "0.20.0 to 0.36.x"},
 		"Schema":       {"a value that the schema refuses, with its path", alice().Overrides(`{"refused": true}`), "refused"},
 		"NoObject":     {"overrides that are no object", alice().Overrides(`"x"`), "valuesOverrides"},
+		"NotAllowed":   {"a value that no Tenant may set", alice().Overrides(synced), "sync.toHost.networkPolicies.enabled"},
 		"Registry":     {"an image registry that is none", alice(), "image registry"},
 	}
 	for name, tc := range cases {
@@ -328,7 +329,10 @@ func TestRefusedBeforeAnythingIsMade(t *testing.T) {
 			t.Parallel()
 
 			w, tn := newWorld(t), tc.tenant.Obj()
-			if name == "Registry" {
+			switch name {
+			case "NotAllowed":
+				w.defaults.AllowedValuesOverrides = nil
+			case "Registry":
 				w.defaults.ImageRegistry = "https://x"
 			}
 

@@ -59,7 +59,7 @@ func TestWithoutUpdate(t *testing.T) {
 		says   []string
 	}{
 		"Values": {"a change of the values", func(tn *v1alpha1.Tenant) {
-			tenantBuilder{tn}.Overrides(`{"controlPlane": {"service": {"annotations": {"a": "b"}}}}`)
+			tenantBuilder{tn}.Overrides(`{"logging": {"encoding": "json"}}`)
 		}, func() {}, []string{"a change waits", "values", "without Update"}},
 		"Quota": {"a change of the quota", func(tn *v1alpha1.Tenant) { tn.Spec.Quota.CPU = ptr.To(resource.MustParse("9")) }, func() {}, []string{"a change waits", "without Update"}},
 		"Flux":  {"a change of Flux", func(tn *v1alpha1.Tenant) { tenantBuilder{tn}.WithFlux(`{"a": "b"}`) }, func() {}, []string{"a change waits", "Flux", "without Update"}},

@@ -109,9 +109,12 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		die:          func(string) error { return nil },
 		chart:        oneChart,
 		probe:        func(context.Context, *rest.Config) error { return nil },
-		defaults:     defaults{chartVersion: "0.36.1", fluxChartVersion: "2.18.3", environment: "test"},
-		fluxChart:    oneFluxChart,
-		fluxNeeds:    func() (quota.Allowance, error) { return quota.Allowance{}, nil },
+		defaults: defaults{
+			chartVersion: "0.36.1", fluxChartVersion: "2.18.3", environment: "test",
+			HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{vcluster.AllowAll}}, allowedFrom: `ClusterProviderConfig "default"`,
+		},
+		fluxChart: oneFluxChart,
+		fluxNeeds: func() (quota.Allowance, error) { return quota.Allowance{}, nil },
 	}
 	w.inner = w.builder("inner").Build()
 	w.helm = w.newHelm("vcluster-alice-default", manifest, func() {})
