@@ -146,14 +146,14 @@ func rendered(t *testing.T, chart *helm.Chart, version string, overrides map[str
 			kind = "StatefulSet" // Which of them it is depends on where the data is.
 		}
 
-		out[kind+"/"+o.GetName()] = comparable(o)
+		out[kind+"/"+o.GetName()] = fixed(o)
 	}
 
 	return out
 }
 
-// comparable leaves out what a Tenant may change.
-func comparable(o *unstructured.Unstructured) map[string]any {
+// fixed leaves out what a Tenant may change.
+func fixed(o *unstructured.Unstructured) map[string]any {
 	switch o.GetKind() {
 	case "Secret":
 		return map[string]any{"type": o.Object["type"]} // It holds the values.
@@ -164,7 +164,7 @@ func comparable(o *unstructured.Unstructured) map[string]any {
 		for _, kind := range []string{"containers", "initContainers"} {
 			list, _ := pod[kind].([]any)
 			for _, c := range list {
-				comparableContainer(c.(map[string]any))
+				fixedContainer(c.(map[string]any))
 			}
 		}
 
@@ -179,7 +179,7 @@ func comparable(o *unstructured.Unstructured) map[string]any {
 	return o.Object
 }
 
-func comparableContainer(c map[string]any) {
+func fixedContainer(c map[string]any) {
 	for _, key := range []string{"resources", "livenessProbe", "readinessProbe", "startupProbe"} {
 		delete(c, key)
 	}
