@@ -6,6 +6,7 @@ package host
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -33,6 +34,9 @@ func matters(before, after client.Object) bool {
 	case *appsv1.Deployment:
 		b, ok := before.(*appsv1.Deployment)
 		return !ok || b.Generation != a.Generation || !equality.Semantic.DeepEqual(b.Status, a.Status)
+	case *discoveryv1.EndpointSlice:
+		b, ok := before.(*discoveryv1.EndpointSlice)
+		return !ok || !equality.Semantic.DeepEqual(b.Endpoints, a.Endpoints) || !equality.Semantic.DeepEqual(b.Ports, a.Ports)
 	default:
 		return true
 	}

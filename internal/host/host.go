@@ -12,6 +12,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +25,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -31,10 +34,10 @@ const userAgent = "provider-kubeopera"
 
 // Host is one host cluster.
 type Host struct {
-	// Cached reads the watched kinds: the namespaces, quotas and limit ranges
-	// that the provider made, and the workloads and Services of vClusters. It
-	// sees only those that carry their labels, so that what it does not find may
-	// still exist. Any other kind is an error.
+	// Cached reads the watched kinds: the namespaces, quotas, limit ranges and
+	// NetworkPolicies that the provider made, the workloads and Services of
+	// vClusters, and where the host's own API is. It sees only those that carry their
+	// labels, so that what it does not find may still exist. Any other kind is an error.
 	Cached client.Reader
 	// Live reads and writes at the API server.
 	Live client.Client
@@ -49,18 +52,26 @@ type Host struct {
 
 // watched are the kinds that a change of wakes a Tenant. The exported kubeconfig
 // is watched without its body.
-func watched() map[client.Object]labels.Selector {
-	ours := labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})
-	vclusters := labels.SelectorFromSet(labels.Set{vcluster.LabelApp: vcluster.AppName})
+func watched() map[client.Object]cache.ByObject {
+	with := func(label, value string) cache.ByObject {
+		return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{label: value})}
+	}
 
-	return map[client.Object]labels.Selector{
-		&corev1.Namespace{}:     ours,
-		&corev1.ResourceQuota{}: ours,
-		&corev1.LimitRange{}:    ours,
-		&appsv1.StatefulSet{}:   vclusters,
-		&appsv1.Deployment{}:    vclusters,
-		&corev1.Service{}:       vclusters,
-		exportedSecret():        vclusters,
+	ours := with(v1alpha1.LabelManagedBy, v1alpha1.ManagedBy)
+	vclusters := with(vcluster.LabelApp, vcluster.AppName)
+	ownAPI := with(discoveryv1.LabelServiceName, isolation.APIService)
+	ownAPI.Namespaces = map[string]cache.Config{isolation.APINamespace: {}}
+
+	return map[client.Object]cache.ByObject{
+		&corev1.Namespace{}:           ours,
+		&corev1.ResourceQuota{}:       ours,
+		&corev1.LimitRange{}:          ours,
+		&networkingv1.NetworkPolicy{}: ours,
+		&discoveryv1.EndpointSlice{}:  ownAPI,
+		&appsv1.StatefulSet{}:         vclusters,
+		&appsv1.Deployment{}:          vclusters,
+		&corev1.Service{}:             vclusters,
+		exportedSecret():              vclusters,
 	}
 }
 
@@ -94,19 +105,12 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 		return nil, fmt.Errorf("cannot make a client for the host cluster: %w", err)
 	}
 
-	kinds := watched()
-	by := make(map[client.Object]cache.ByObject, len(kinds))
-
-	for o, s := range kinds {
-		by[o] = cache.ByObject{Label: s}
-	}
-
-	t := newTrouble()
+	kinds, t := watched(), newTrouble()
 
 	c, err := cache.New(cfg, cache.Options{
 		HTTPClient:                  httpClient,
 		Mapper:                      mapper,
-		ByObject:                    by,
+		ByObject:                    kinds,
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		DefaultWatchErrorHandler:    t.handle,
 		ReaderFailOnMissingInformer: true,
@@ -126,7 +130,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 }
 
 // watch starts the caches of these kinds.
-func (h *Host) watch(ctx context.Context, kinds map[client.Object]labels.Selector, notify func(types.NamespacedName)) error {
+func (h *Host) watch(ctx context.Context, kinds map[client.Object]cache.ByObject, notify func(types.NamespacedName)) error {
 	for o := range kinds {
 		i, err := h.cache.GetInformer(ctx, o, cache.BlockUntilSynced(false))
 		if err != nil {
@@ -151,7 +155,7 @@ func (h *Host) watch(ctx context.Context, kinds map[client.Object]labels.Selecto
 	return nil
 }
 
-// handler tells which Tenant owns the changed object.
+// handler tells which Tenants the changed object concerns.
 func (h *Host) handler(ctx context.Context, notify func(types.NamespacedName)) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
 		if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
@@ -163,7 +167,7 @@ func (h *Host) handler(ctx context.Context, notify func(types.NamespacedName)) t
 			return
 		}
 
-		if t, ok := h.ownerOf(ctx, o); ok {
+		for _, t := range h.concernedBy(ctx, o) {
 			notify(t)
 		}
 	}
@@ -178,6 +182,33 @@ func (h *Host) handler(ctx context.Context, notify func(types.NamespacedName)) t
 		},
 		DeleteFunc: tell,
 	}
+}
+
+// concernedBy is who owns the object, or all Tenants on the host if it says where the
+// host's API is.
+func (h *Host) concernedBy(ctx context.Context, o client.Object) []types.NamespacedName {
+	if _, ok := o.(*discoveryv1.EndpointSlice); !ok {
+		if t, ok := h.ownerOf(ctx, o); ok {
+			return []types.NamespacedName{t}
+		}
+
+		return nil
+	}
+
+	all := &corev1.NamespaceList{}
+	if err := h.Cached.List(ctx, all); err != nil {
+		return nil // The poll finds what the cache cannot tell.
+	}
+
+	var out []types.NamespacedName
+
+	for i := range all.Items {
+		if t, ok := TenantOf(&all.Items[i]); ok {
+			out = append(out, t)
+		}
+	}
+
+	return out
 }
 
 // ownerOf is the Tenant that is named on the object, or on its namespace.

@@ -182,7 +182,7 @@ func TestWatched(t *testing.T) {
 	t.Parallel()
 
 	for o, s := range watched() {
-		if s == nil || s.Empty() {
+		if s.Label == nil || s.Label.Empty() {
 			t.Errorf("%T is watched without a label", o)
 		}
 
@@ -211,13 +211,20 @@ var watchPaths = map[string][2]string{
 	"/api/v1/namespaces": {"v1", "Namespace"}, "/api/v1/resourcequotas": {"v1", "ResourceQuota"}, "/api/v1/limitranges": {"v1", "LimitRange"},
 	"/api/v1/services": {"v1", "Service"}, "/api/v1/secrets": {"meta.k8s.io/v1", "PartialObjectMetadata"},
 	"/apis/apps/v1/statefulsets": {"apps/v1", "StatefulSet"}, "/apis/apps/v1/deployments": {"apps/v1", "Deployment"},
+	"/apis/networking.k8s.io/v1/networkpolicies": {"networking.k8s.io/v1", "NetworkPolicy"}, apiSlices: {"discovery.k8s.io/v1", "EndpointSlice"},
 }
+
+// apiSlices say where the host's own API is.
+const apiSlices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 
 const discoveryOf = `{"kind": "APIResourceList", "groupVersion": "GV", "resources": [`
 
 var discovery = map[string]string{
-	"/api":  `{"kind": "APIVersions", "versions": ["v1"]}`,
-	"/apis": `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "apps", "versions": [{"groupVersion": "apps/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}}]}`,
+	"/api": `{"kind": "APIVersions", "versions": ["v1"]}`,
+	"/apis": `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [
+		{"name": "apps", "versions": [{"groupVersion": "apps/v1", "version": "v1"}]},
+		{"name": "networking.k8s.io", "versions": [{"groupVersion": "networking.k8s.io/v1", "version": "v1"}]},
+		{"name": "discovery.k8s.io", "versions": [{"groupVersion": "discovery.k8s.io/v1", "version": "v1"}]}]}`,
 	"/api/v1": strings.Replace(discoveryOf, "GV", "v1", 1) + `
 		{"name": "namespaces", "kind": "Namespace", "verbs": ["list", "watch", "get"]},
 		{"name": "resourcequotas", "kind": "ResourceQuota", "namespaced": true, "verbs": ["list", "watch"]},
@@ -227,6 +234,10 @@ var discovery = map[string]string{
 	"/apis/apps/v1": strings.Replace(discoveryOf, "GV", "apps/v1", 1) + `
 		{"name": "statefulsets", "kind": "StatefulSet", "namespaced": true, "verbs": ["list", "watch"]},
 		{"name": "deployments", "kind": "Deployment", "namespaced": true, "verbs": ["list", "watch"]}]}`,
+	"/apis/networking.k8s.io/v1": strings.Replace(discoveryOf, "GV", "networking.k8s.io/v1", 1) + `
+		{"name": "networkpolicies", "kind": "NetworkPolicy", "namespaced": true, "verbs": ["list", "watch"]}]}`,
+	"/apis/discovery.k8s.io/v1": strings.Replace(discoveryOf, "GV", "discovery.k8s.io/v1", 1) + `
+		{"name": "endpointslices", "kind": "EndpointSlice", "namespaced": true, "verbs": ["list", "watch"]}]}`,
 }
 
 func newAPIServer(t *testing.T) *apiServer {

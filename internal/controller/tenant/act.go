@@ -150,8 +150,12 @@ func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xp
 		return v1alpha1.TypeReleaseDeployed, refused
 	}
 
-	if f.invalid == nil && f.boundaryDue() {
-		if err := e.makeBoundary(ctx, t, f.wall); err != nil {
+	if err := f.cannotIsolate(); err != nil {
+		return v1alpha1.TypeBoundaryReady, err
+	}
+
+	if f.boundaryDue() {
+		if err := e.makeBoundary(ctx, t, f); err != nil {
 			return v1alpha1.TypeBoundaryReady, err
 		}
 	}

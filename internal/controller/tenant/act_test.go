@@ -312,6 +312,7 @@ func TestWriteFailures(t *testing.T) {
 		"host create Namespace vcluster-alice-default": v1alpha1.PhaseFailed,
 		"host create LimitRange kubeopera-tenant":      v1alpha1.PhaseFailed,
 		"host create ResourceQuota kubeopera-tenant":   v1alpha1.PhaseFailed,
+		"host create NetworkPolicy kubeopera-tenant":   v1alpha1.PhaseFailed,
 	}
 	for action, phase := range cases {
 		t.Run(action, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -159,6 +160,8 @@ func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
 			errConflict, ns, e.names.release, r.ChartName, chartName)
 	case f.invalid != nil:
 		return f.invalid
+	case f.cannotIsolate() != nil:
+		return f.cannotIsolate()
 	}
 
 	err := refuse(r, f.desired)
@@ -186,6 +189,7 @@ func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
 func (e *external) adopt(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
 	ns := f.boundary.namespace.DeepCopy()
 	e.stamp(t, ns)
+	maps.Copy(ns.Labels, f.isolation.labels)
 	meta.AddAnnotations(ns, map[string]string{v1alpha1.AnnotationAdoptedAt: e.clock.Now().UTC().Format(time.RFC3339)})
 
 	if err := e.live.Update(ctx, ns); err != nil {

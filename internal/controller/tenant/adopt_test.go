@@ -77,7 +77,8 @@ func podUsing(name, cpu string, labels map[string]string) *corev1.Pod {
 func TestAdoption(t *testing.T) {
 	t.Parallel()
 
-	const limits, hard = "host create LimitRange kubeopera-tenant", "host create ResourceQuota kubeopera-tenant"
+	const limits, hard, api, all = "host create LimitRange kubeopera-tenant", "host create ResourceQuota kubeopera-tenant",
+		"host create NetworkPolicy kubeopera-control-plane", "host create NetworkPolicy kubeopera-tenant"
 
 	own := releaseOf(alice().Obj()).Obj()
 	gone := namespaceOf(alice().UID("uid-gone").Obj())
@@ -87,24 +88,24 @@ func TestAdoption(t *testing.T) {
 		change func(*world)
 		want   []string
 	}{
-		"ByHand": {"somebody installed it", func(*world) {}, []string{limits, hard, upgrade, createQuota}},
+		"ByHand": {"somebody installed it", func(*world) {}, []string{limits, hard, api, all, upgrade, createQuota}},
 		"Equal": {"with the very values that are wanted, Helm does nothing", func(w *world) {
 			w.helm.release = own
-		}, []string{limits, hard, createQuota}},
+		}, []string{limits, hard, api, all, createQuota}},
 		"Restored": {"its Tenant is gone, and its backup has another UID", func(w *world) {
 			w.remove(w.host, bareNamespace(gone.Name).Obj())
 			w.add(gone.DeepCopy())
 			w.helm.release = own
-		}, []string{limits, hard, createQuota}},
+		}, []string{limits, hard, api, all, createQuota}},
 		"AdoptedBefore": {"a younger Tenant than the last who adopted it may do so again", func(w *world) {
 			w.remove(w.host, bareNamespace(gone.Name).Obj())
 			w.add(namespaceOf(alice().UID("uid-gone").Obj()).AdoptedAt(epoch.Add(-time.Hour)).Obj())
 			w.helm.release = own
-		}, []string{limits, hard, createQuota}},
+		}, []string{limits, hard, api, all, createQuota}},
 		"Crowded": {"what runs there fits into the quota", func(w *world) {
 			w.add(podUsing("mine", "4", nil))
 			w.add(podUsing("control", "100", vcluster.ControlPlaneLabels("vc-alice-default")))
-		}, []string{limits, hard, upgrade, createQuota}},
+		}, []string{limits, hard, api, all, upgrade, createQuota}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

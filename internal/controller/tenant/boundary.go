@@ -9,6 +9,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
 )
 
@@ -29,6 +31,8 @@ type boundary struct {
 	namespace *corev1.Namespace
 	quota     *corev1.ResourceQuota
 	limits    *corev1.LimitRange
+	// policies by their names.
+	policies map[string]*networkingv1.NetworkPolicy
 }
 
 // wall is the ResourceQuota's, as it is.
@@ -74,7 +78,14 @@ func (e *external) readBoundary(ctx context.Context, t *v1alpha1.Tenant) (bounda
 		b.limits = l
 	}
 
-	return b, nil
+	if reconciler.PoliciesOf(t).LooksOnly() {
+		return b, nil
+	}
+
+	var err error
+	b.policies, err = e.readPolicies(ctx)
+
+	return b, err
 }
 
 // find reads an object of a watched kind from the cache, and from the API server
@@ -162,7 +173,7 @@ func contains(have, want map[string]string) bool {
 	return maps.Equal(have, merged)
 }
 
-// isRight says whether nothing of the boundary must change.
+// isRight says whether nothing of the boundary must change, but for its isolation.
 func (e *external) isRight(t *v1alpha1.Tenant, b boundary, wall corev1.ResourceQuotaSpec) bool {
 	return b.namespace != nil && b.quota != nil && b.limits != nil &&
 		e.stamped(t, b.namespace) && e.stamped(t, b.quota) && e.stamped(t, b.limits) &&
@@ -170,13 +181,24 @@ func (e *external) isRight(t *v1alpha1.Tenant, b boundary, wall corev1.ResourceQ
 		equality.Semantic.DeepEqual(b.limits.Spec, quota.LimitRange())
 }
 
-// makeBoundary creates or repairs the namespace and then its wall, the
-// LimitRange first: a quota alone refuses the vCluster's own pods.
-func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, wall corev1.ResourceQuotaSpec) error {
-	if err := e.makeNamespace(ctx, t); err != nil {
+// makeBoundary creates or repairs the namespace and then what is in it. Of a spec that
+// cannot become a release, it is not known what the wall should be.
+func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, f *facts) error {
+	if err := e.makeNamespace(ctx, t, f.isolation.labels); err != nil {
 		return err
 	}
 
+	if !f.right && f.invalid == nil {
+		if err := e.makeWall(ctx, t, f.wall); err != nil {
+			return err
+		}
+	}
+
+	return e.makePolicies(ctx, t, f.isolation.policies)
+}
+
+// makeWall writes the LimitRange first: a quota alone refuses the vCluster's own pods.
+func (e *external) makeWall(ctx context.Context, t *v1alpha1.Tenant, wall corev1.ResourceQuotaSpec) error {
 	in := metav1.ObjectMeta{Namespace: e.names.namespace, Name: wallName}
 
 	limits := &corev1.LimitRange{ObjectMeta: in}
@@ -202,11 +224,12 @@ func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, wall co
 	return nil
 }
 
-// makeNamespace creates the namespace, or repairs its stamp when it is ours. The
-// API server lets one of two creators win.
-func (e *external) makeNamespace(ctx context.Context, t *v1alpha1.Tenant) error {
+// makeNamespace creates the namespace, or repairs its stamp and these labels when it
+// is ours. The API server lets one of two creators win.
+func (e *external) makeNamespace(ctx context.Context, t *v1alpha1.Tenant, labels map[string]string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: e.names.namespace}}
 	e.stamp(t, ns)
+	maps.Copy(ns.Labels, labels)
 
 	err := e.live.Create(ctx, ns)
 	if err == nil {
@@ -225,11 +248,12 @@ func (e *external) makeNamespace(ctx context.Context, t *v1alpha1.Tenant) error 
 		return foreignNamespace(ns)
 	}
 
-	if e.stamped(t, ns) {
+	if e.stamped(t, ns) && contains(ns.Labels, labels) {
 		return nil
 	}
 
 	e.stamp(t, ns)
+	maps.Copy(ns.Labels, labels)
 
 	if err := e.live.Update(ctx, ns); err != nil {
 		return fmt.Errorf("cannot repair the labels of namespace %q on the host cluster: %w", ns.Name, err)

@@ -6,24 +6,43 @@ package tenant
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
 )
+
+// wanted are the facts of a boundary of which nothing is there.
+func (w *world) wanted(tn *v1alpha1.Tenant) *facts {
+	w.t.Helper()
+
+	want, err := w.external(tn).wantIsolation(boundary{}, []discoveryv1.EndpointSlice{*hostAPI("10.89.0.1")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+
+	return &facts{wall: wallOf(w.t, alice()), isolation: want}
+}
 
 func TestMakeBoundary(t *testing.T) {
 	t.Parallel()
 
-	const ns, limits, hard = "host create Namespace vcluster-alice-default", "host create LimitRange kubeopera-tenant", "host create ResourceQuota kubeopera-tenant"
+	const (
+		ns, limits, hard = "host create Namespace vcluster-alice-default", "host create LimitRange kubeopera-tenant", "host create ResourceQuota kubeopera-tenant"
+		api, all         = "host create NetworkPolicy kubeopera-control-plane", "host create NetworkPolicy kubeopera-tenant"
+	)
 
 	unstamped := namespaceOf(alice().Obj()).Obj()
 	delete(unstamped.Labels, v1alpha1.LabelUserID)
@@ -37,9 +56,9 @@ func TestMakeBoundary(t *testing.T) {
 		errs   string
 		is     error
 	}{
-		"New":       {reason: "the LimitRange before the ResourceQuota", want: []string{ns, limits, hard}},
-		"Resumed":   {reason: "an interrupted creation goes on", host: []client.Object{namespaceOf(alice().Obj()).Obj()}, want: []string{ns, limits, hard}},
-		"Unstamped": {reason: "a stamp is repaired", host: []client.Object{unstamped}, want: []string{ns, "host update Namespace vcluster-alice-default", limits, hard}},
+		"New":       {reason: "the LimitRange before the ResourceQuota", want: []string{ns, limits, hard, api, all}},
+		"Resumed":   {reason: "an interrupted creation goes on", host: []client.Object{namespaceOf(alice().Obj()).Obj()}, want: []string{ns, limits, hard, api, all}},
+		"Unstamped": {reason: "a stamp is repaired", host: []client.Object{unstamped}, want: []string{ns, "host update Namespace vcluster-alice-default", limits, hard, api, all}},
 		"Foreign":   {reason: "nobody's namespace is refused", host: []client.Object{bareNamespace("vcluster-alice-default").Obj()}, want: []string{ns}, errs: "is not this Tenant's", is: errConflict},
 		"Race": {
 			reason: "of two creators one wins", host: []client.Object{namespaceOf(alice().Named("first").UID("uid-first").Obj()).Obj()},
@@ -48,6 +67,8 @@ func TestMakeBoundary(t *testing.T) {
 		"NoNamespace": {reason: "a host that forbids namespaces", refuse: ns, errs: "cannot create namespace", is: errInjected},
 		"NoLimits":    {reason: "without limits no quota", refuse: limits, want: []string{ns}, errs: "LimitRange", is: errInjected},
 		"NoQuota":     {reason: "a host that forbids quotas", refuse: hard, want: []string{ns, limits}, errs: "ResourceQuota", is: errInjected},
+		"NoWayOut":    {reason: "a host that forbids policies", refuse: api, want: []string{ns, limits, hard}, errs: "NetworkPolicy \"kubeopera-control-plane\"", is: errInjected},
+		"NoIsolation": {reason: "the way to the host's API comes first", refuse: all, want: []string{ns, limits, hard, api}, errs: "NetworkPolicy \"kubeopera-tenant\"", is: errInjected},
 		"NoRepair": {
 			reason: "a host that forbids the repair", host: []client.Object{unstamped.DeepCopy()}, refuse: "host update Namespace vcluster-alice-default",
 			want: []string{ns}, errs: "repair the labels", is: errInjected,
@@ -66,7 +87,7 @@ func TestMakeBoundary(t *testing.T) {
 				return nil
 			}
 
-			err := w.external(tn).makeBoundary(t.Context(), tn, wallOf(t, alice()))
+			err := w.external(tn).makeBoundary(t.Context(), tn, w.wanted(tn))
 			if (err == nil) != (tc.errs == "") || !errors.Is(err, tc.is) || (err != nil && !strings.Contains(err.Error(), tc.errs)) {
 				t.Errorf("%s: got error %v", tc.reason, err)
 			}
@@ -90,15 +111,17 @@ func TestBoundaryIsStamped(t *testing.T) {
 	w, tn := newWorld(t, unstamped), alice().Obj()
 	wall := wallOf(t, alice())
 
-	if err := w.external(tn).makeBoundary(t.Context(), tn, wall); err != nil {
+	if err := w.external(tn).makeBoundary(t.Context(), tn, w.wanted(tn)); err != nil {
 		t.Fatal(err)
 	}
 
 	ns := read[*corev1.Namespace](w, w.host, "", "vcluster-alice-default")
 	l := read[*corev1.LimitRange](w, w.host, ns.Name, wallName)
 	q := read[*corev1.ResourceQuota](w, w.host, ns.Name, wallName)
+	p := read[*networkingv1.NetworkPolicy](w, w.host, ns.Name, isolation.TenantPolicy)
+	c := read[*networkingv1.NetworkPolicy](w, w.host, ns.Name, isolation.ControlPlanePolicy)
 
-	for _, o := range []client.Object{ns, l, q} {
+	for _, o := range []client.Object{ns, l, q, p, c} {
 		want := map[string]string{
 			"kubeopera.io/managed-by": "tenant-controller", "kubeopera.io/tenant-id": "7e9d3a1b-0000-4000-8000-000000000002",
 			"kubeopera.io/tenant-uid": "uid-alice", "kubeopera.io/user-id": "3f1a2b4c-0000-4000-8000-000000000001",
@@ -106,6 +129,7 @@ func TestBoundaryIsStamped(t *testing.T) {
 		}
 		if o == client.Object(ns) {
 			want["keep"] = "me"
+			maps.Copy(want, isolation.PodSecurity(nil))
 		}
 
 		if diff := cmp.Diff(want, o.GetLabels()); diff != "" {
@@ -150,7 +174,7 @@ func TestIsRight(t *testing.T) {
 			w, tn := newWorld(t), alice().Obj()
 			e, wall := w.external(tn), wallOf(t, alice())
 
-			if err := e.makeBoundary(t.Context(), tn, wall); err != nil {
+			if err := e.makeBoundary(t.Context(), tn, w.wanted(tn)); err != nil {
 				t.Fatal(err)
 			}
 

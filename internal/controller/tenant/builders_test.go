@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"maps"
 	"math/big"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +30,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -164,6 +167,7 @@ func namespaceOf(t *v1alpha1.Tenant) namespaceBuilder {
 		Name: namesOf(t).namespace, UID: types.UID("uid-ns-" + t.GetName()), CreationTimestamp: metav1.NewTime(epoch),
 	}}
 	(&external{defaults: defaults{environment: "test"}}).stamp(t, ns)
+	maps.Copy(ns.Labels, isolation.PodSecurity(nil))
 
 	return namespaceBuilder{ns}
 }
@@ -194,6 +198,18 @@ func (b namespaceBuilder) Condition(t corev1.NamespaceConditionType, message str
 }
 
 func (b namespaceBuilder) Obj() *corev1.Namespace { return b.Namespace }
+
+// hostAPI says at which addresses the host's own API is.
+func hostAPI(addresses ...string) *discoveryv1.EndpointSlice {
+	return &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: isolation.APINamespace, Name: "kubernetes", Labels: map[string]string{discoveryv1.LabelServiceName: isolation.APIService},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: addresses}},
+		Ports:       []discoveryv1.EndpointPort{{Port: ptr.To[int32](6443)}},
+	}
+}
 
 // controlPlaneBuilder builds the StatefulSet of a control plane.
 type controlPlaneBuilder struct{ *appsv1.StatefulSet }

@@ -36,8 +36,9 @@ type config struct {
 	chart       chartSource
 	fluxChart   chartSource
 	host        v1alpha1.HostDefaults
-	// allowedFrom names the configuration that host.AllowedValuesOverrides come from.
-	allowedFrom string
+	// isolatedBy names the configuration that says how Tenants are isolated, and what
+	// they may override.
+	isolatedBy string
 }
 
 // chartSource is where a chart comes from.
@@ -81,7 +82,7 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 			chart:       sourceOf(pc.Spec.Chart, defaultRepository, "chart", name),
 			fluxChart:   sourceOf(pc.Spec.FluxChart, flux.DefaultRepository, "fluxChart", name),
 			host:        pc.Spec.HostDefaults,
-			allowedFrom: name,
+			isolatedBy:  name,
 		}, nil
 	case v1alpha1.ProviderConfigGroupVersionKind.Kind:
 		pc := &v1alpha1.ProviderConfig{}
@@ -108,7 +109,7 @@ func fromLocal(ctx context.Context, c client.Reader, name string, pc *v1alpha1.P
 		chart:       sourceOf(local(pc.Spec.Chart, pc.GetNamespace()), defaultRepository, "chart", name),
 		fluxChart:   sourceOf(local(pc.Spec.FluxChart, pc.GetNamespace()), flux.DefaultRepository, "fluxChart", name),
 		host:        pc.Spec.HostDefaults,
-		allowedFrom: name,
+		isolatedBy:  name,
 	}
 
 	if r := pc.Spec.Credentials.SecretRef; r != nil {
@@ -119,7 +120,7 @@ func fromLocal(ctx context.Context, c client.Reader, name string, pc *v1alpha1.P
 		return out, nil
 	}
 
-	out.allowedFrom = fmt.Sprintf("%s %q", v1alpha1.ClusterProviderConfigGroupVersionKind.Kind, platformConfig)
+	out.isolatedBy = fmt.Sprintf("%s %q", v1alpha1.ClusterProviderConfigGroupVersionKind.Kind, platformConfig)
 	platform := &v1alpha1.ClusterProviderConfig{}
 
 	switch err := c.Get(ctx, client.ObjectKey{Name: platformConfig}, platform); {

@@ -66,7 +66,7 @@ func bareConfig(kind string) config {
 		credentials: v1alpha1.Credentials{Source: xpv2.CredentialsSourceInjectedIdentity},
 		chart:       sourceIn(kind, "chart", v1alpha1.Chart{Repository: "oci://ghcr.io/loft-sh/charts/vcluster"}, ""),
 		fluxChart:   sourceIn(kind, "fluxChart", v1alpha1.Chart{Repository: "oci://ghcr.io/fluxcd-community/charts/flux2"}, ""),
-		allowedFrom: kind + ` "default"`,
+		isolatedBy:  kind + ` "default"`,
 	}
 }
 
@@ -100,7 +100,7 @@ func TestReadConfig(t *testing.T) {
 				}},
 				chart:     sourceIn("ClusterProviderConfig", "chart", chart, "pulls"),
 				fluxChart: sourceIn("ClusterProviderConfig", "fluxChart", fluxChart, "pulls"),
-				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"}, allowedFrom: `ClusterProviderConfig "default"`,
+				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"}, isolatedBy: `ClusterProviderConfig "default"`,
 			},
 		},
 		"ClusterBare": {
@@ -126,14 +126,14 @@ func TestReadConfig(t *testing.T) {
 				}},
 				chart:     sourceIn("ProviderConfig", "chart", chart, tenantNamespace),
 				fluxChart: sourceIn("ProviderConfig", "fluxChart", fluxChart, tenantNamespace),
-				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"}, allowedFrom: `ProviderConfig "default"`,
+				host:      v1alpha1.HostDefaults{ImageRegistry: "i.example.org"}, isolatedBy: `ProviderConfig "default"`,
 			},
 		},
 		"LocalBare": {
 			reason: "nothing but the source", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig(tenantNamespace, nil)},
 			want: func() config {
 				c := bareConfig("ProviderConfig")
-				c.allowedFrom = `ClusterProviderConfig "default"`
+				c.isolatedBy = `ClusterProviderConfig "default"`
 
 				return c
 			}(),
@@ -147,9 +147,9 @@ func TestReadConfig(t *testing.T) {
 			})},
 			want: func() config {
 				c := bareConfig("ProviderConfig")
-				c.version = "uid-local/0/uid-config/0"
+				c.version, c.isolatedBy = "uid-local/0/uid-config/0", `ClusterProviderConfig "default"`
 				c.host.Isolation = &v1alpha1.Isolation{PodSecurity: v1alpha1.PodSecurityRestricted}
-				c.host.AllowedValuesOverrides, c.allowedFrom = []string{}, `ClusterProviderConfig "default"`
+				c.host.AllowedValuesOverrides = []string{}
 
 				return c
 			}(),

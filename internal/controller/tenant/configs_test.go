@@ -21,8 +21,14 @@ func TestUsersOf(t *testing.T) {
 	far := alice().Named("far").UID("uid-far").Config("ProviderConfig", "default")
 	far.SetNamespace("far")
 
+	foreign := alice().Named("foreign").UID("uid-foreign").Config("ClusterProviderConfig", "other")
+	foreign.SetNamespace("far")
+
+	otherConfig := clusterConfig(nil)
+	otherConfig.SetName("other")
+
 	objs := []client.Object{
-		alice().Obj(), bob().Obj(), far.Obj(),
+		alice().Obj(), bob().Obj(), far.Obj(), foreign.Obj(),
 		alice().Named("local").UID("uid-local").Config("ProviderConfig", "default").Obj(),
 		alice().Named("other").UID("uid-other").Config("ClusterProviderConfig", "other").Obj(),
 	}
@@ -34,8 +40,12 @@ func TestUsersOf(t *testing.T) {
 		want   []string
 	}{
 		"Cluster": {
-			"a cluster's serves all namespaces", clusterConfig(nil), v1alpha1.ClusterProviderConfigGroupVersionKind,
-			[]string{"kubeopera-system/alice-default", "kubeopera-system/bob"},
+			"a cluster's serves all namespaces", otherConfig, v1alpha1.ClusterProviderConfigGroupVersionKind,
+			[]string{"far/foreign", "kubeopera-system/other"},
+		},
+		"Platform": {
+			"the platform's isolates also those of ProviderConfigs", clusterConfig(nil), v1alpha1.ClusterProviderConfigGroupVersionKind,
+			[]string{"far/far", "kubeopera-system/alice-default", "kubeopera-system/bob", "kubeopera-system/local"},
 		},
 		"Local": {
 			"a namespace's its own", localConfig(tenantNamespace, nil), v1alpha1.ProviderConfigGroupVersionKind, []string{"kubeopera-system/local"},

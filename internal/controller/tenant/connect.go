@@ -183,7 +183,7 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 	}
 
 	e.cached, e.live, e.helm = h.Cached, h.Live, h.Helm.Client(e.names.namespace)
-	e.defaults.HostDefaults, e.defaults.allowedFrom = cfg.host, cfg.allowedFrom
+	e.defaults.HostDefaults, e.defaults.isolatedBy = cfg.host, cfg.isolatedBy
 
 	if cfg.chart.Version != "" {
 		e.defaults.chartVersion, e.defaults.chartVersionFrom = cfg.chart.Version, "chart.version of "+cfg.name

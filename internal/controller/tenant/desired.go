@@ -26,8 +26,8 @@ type defaults struct {
 	environment      string
 
 	v1alpha1.HostDefaults
-	// allowedFrom says where AllowedValuesOverrides are set, for messages.
-	allowedFrom string
+	// isolatedBy names the provider configuration that Isolation and AllowedValuesOverrides are of.
+	isolatedBy string
 }
 
 // desired is a release as it should be.
@@ -73,7 +73,7 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 	})
 	if errors.Is(err, vcluster.ErrOverrideNotAllowed) {
 		return desired{}, fmt.Errorf("cannot use vcluster.valuesOverrides: %w: take that out, or have spec.allowedValuesOverrides of %s allow it",
-			err, d.allowedFrom)
+			err, d.isolatedBy)
 	}
 
 	if err != nil {

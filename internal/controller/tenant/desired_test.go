@@ -84,7 +84,7 @@ func TestDesire(t *testing.T) {
 		},
 		"NoneAllowed": {
 			reason: "what is allowed unless told otherwise", tenant: alice().Overrides(`{"logging": {"encoding": "json"}}`),
-			defaults: defaults{chartVersion: "0.36.1", HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{}}, allowedFrom: `ProviderConfig "x"`},
+			defaults: defaults{chartVersion: "0.36.1", HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{}}, isolatedBy: `ProviderConfig "x"`},
 			errs:     `cannot use vcluster.valuesOverrides: not allowed to a Tenant: logging.encoding: take that out, or have spec.allowedValuesOverrides of ProviderConfig "x" allow it`,
 		},
 		"BadVersion": {

@@ -32,7 +32,7 @@ type facts struct {
 	// adopting says that the namespace is another's and is to become the Tenant's,
 	// before anything else is done.
 	adopting bool
-	// right says that nothing of the boundary must change.
+	// right says that nothing of the boundary must change, but for its isolation.
 	right bool
 
 	desired desired
@@ -42,6 +42,14 @@ type facts struct {
 	wall corev1.ResourceQuotaSpec
 	// wallKept says why it stays as it is, whatever the spec says.
 	wallKept error
+
+	// isolation is what the isolation of the host namespace should be, as far as that
+	// can be said.
+	isolation isolationWanted
+	// isolationKept says why it, or a part of it, stays as it is.
+	isolationKept error
+	// notIsolated names what of it must change; empty if nothing must.
+	notIsolated string
 
 	release  *helm.Release
 	state    releaseState
@@ -66,6 +74,11 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 	}
 
 	if err := e.checkIdentity(ctx, t, f.boundary.namespace); err != nil {
+		return nil, err
+	}
+
+	hostAPI, err := e.readHostAPI(ctx)
+	if err != nil {
 		return nil, err
 	}
 
@@ -98,6 +111,8 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 
 	f.wall, f.wallKept = e.wantWall(ctx, t, f)
 	f.right = f.invalid == nil && e.isRight(t, f.boundary, f.wall)
+	f.isolation, f.isolationKept = e.wantIsolation(f.boundary, hostAPI)
+	f.notIsolated = e.notIsolated(t, f.boundary, f.isolation)
 
 	return f, nil
 }
@@ -182,7 +197,7 @@ func (f *facts) settled() bool {
 
 // hostSettled says so of the boundary and the vCluster's release.
 func (f *facts) hostSettled() bool {
-	return f.right && (f.state == releaseInSync || f.state == releaseLocked)
+	return f.right && f.notIsolated == "" && (f.state == releaseInSync || f.state == releaseLocked)
 }
 
 // insideSettled says so of what runs inside the vCluster, into which there may be
@@ -199,7 +214,7 @@ func (f *facts) unfinished() bool {
 }
 
 func (f *facts) boundaryUnfinished() bool {
-	return f.boundary.namespace == nil || f.boundary.quota == nil || f.boundary.limits == nil
+	return f.boundary.namespace == nil || f.boundary.quota == nil || f.boundary.limits == nil || f.isolationUnfinished()
 }
 
 // releaseUnfinished says that the release was never installed to its end. What runs,
@@ -215,7 +230,10 @@ func (f *facts) releaseDue() bool {
 }
 
 // boundaryDue says that the boundary is to be written now.
-func (f *facts) boundaryDue() bool { return !f.right && f.may.Allow(f.boundaryUnfinished()) }
+func (f *facts) boundaryDue() bool {
+	due := f.notIsolated != "" || (!f.right && f.invalid == nil)
+	return due && f.may.Allow(f.boundaryUnfinished())
+}
 
 // mustPublish says so once the namespace is the Tenant's, or there is something that is
 // only looked at.
@@ -262,12 +280,14 @@ func (f *facts) boundaryStage() xpv2.Condition {
 		return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("namespace %q on the host cluster is to be adopted", ns.GetName()))
 	case f.boundary.quota == nil || f.boundary.limits == nil:
 		return notDone(ct, v1alpha1.ReasonProgressing, "the quota of the host namespace is not complete yet")
+	case f.isolationUnfinished():
+		return f.isolationStage()
 	case f.wallKept != nil:
 		return pendingChange(ct, "the quota of the host namespace stays as it is: "+f.wallKept.Error())
 	case !f.right && f.invalid == nil:
 		return waits(f.may, ct, "the quota of the host namespace is to change")
 	default:
-		return done(ct)
+		return f.isolationStage()
 	}
 }
 

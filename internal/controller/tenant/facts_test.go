@@ -13,10 +13,12 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -35,11 +37,15 @@ func readyFacts(t *testing.T) *facts {
 	return &facts{
 		may: everything, names: namesOf(alice().Obj()),
 		release:  &helm.Release{Revision: 1},
-		boundary: boundary{namespace: namespaceOf(alice().Obj()).Obj(), quota: &corev1.ResourceQuota{}, limits: &corev1.LimitRange{}},
+		boundary: boundary{namespace: namespaceOf(alice().Obj()).Obj(), quota: &corev1.ResourceQuota{}, limits: &corev1.LimitRange{}, policies: bothPolicies()},
 		right:    true, state: releaseInSync, workload: controlPlaneFacts{found: true, ready: true},
 		access: access{kubeconfig: k, published: true}, quotaRight: true, agentRight: true,
 		children: children{noAgent: "no image", quota: readyQuota()},
 	}
+}
+
+func bothPolicies() map[string]*networkingv1.NetworkPolicy {
+	return map[string]*networkingv1.NetworkPolicy{isolation.ControlPlanePolicy: {}, isolation.TenantPolicy: {}}
 }
 
 // readyQuota is a TenantQuota that says that it is ready.

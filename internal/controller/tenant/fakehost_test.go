@@ -22,8 +22,11 @@ func fakeHost(t *testing.T) (*httptest.Server, *atomic.Int64) {
 	var asked atomic.Int64
 
 	answers := map[string]string{
-		"/api":  `{"kind": "APIVersions", "versions": ["v1"]}`,
-		"/apis": `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "apps", "versions": [{"groupVersion": "apps/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}}]}`,
+		"/api": `{"kind": "APIVersions", "versions": ["v1"]}`,
+		"/apis": `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [
+			{"name": "apps", "versions": [{"groupVersion": "apps/v1", "version": "v1"}]},
+			{"name": "networking.k8s.io", "versions": [{"groupVersion": "networking.k8s.io/v1", "version": "v1"}]},
+			{"name": "discovery.k8s.io", "versions": [{"groupVersion": "discovery.k8s.io/v1", "version": "v1"}]}]}`,
 		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
 			{"name": "namespaces", "kind": "Namespace", "namespaced": false, "verbs": ["list", "watch", "get"]},
 			{"name": "resourcequotas", "kind": "ResourceQuota", "namespaced": true, "verbs": ["list", "watch"]},
@@ -33,11 +36,17 @@ func fakeHost(t *testing.T) (*httptest.Server, *atomic.Int64) {
 		"/apis/apps/v1": `{"kind": "APIResourceList", "groupVersion": "apps/v1", "resources": [
 			{"name": "statefulsets", "kind": "StatefulSet", "namespaced": true, "verbs": ["list", "watch"]},
 			{"name": "deployments", "kind": "Deployment", "namespaced": true, "verbs": ["list", "watch"]}]}`,
+		"/apis/networking.k8s.io/v1": `{"kind": "APIResourceList", "groupVersion": "networking.k8s.io/v1", "resources": [
+			{"name": "networkpolicies", "kind": "NetworkPolicy", "namespaced": true, "verbs": ["list", "watch"]}]}`,
+		"/apis/discovery.k8s.io/v1": `{"kind": "APIResourceList", "groupVersion": "discovery.k8s.io/v1", "resources": [
+			{"name": "endpointslices", "kind": "EndpointSlice", "namespaced": true, "verbs": ["list", "watch"]}]}`,
 	}
 	watchable := map[string]string{
 		"/api/v1/namespaces": "v1 Namespace", "/api/v1/resourcequotas": "v1 ResourceQuota", "/api/v1/limitranges": "v1 LimitRange",
 		"/api/v1/services": "v1 Service", "/api/v1/secrets": "meta.k8s.io/v1 PartialObjectMetadata",
 		"/apis/apps/v1/statefulsets": "apps/v1 StatefulSet", "/apis/apps/v1/deployments": "apps/v1 Deployment",
+		"/apis/networking.k8s.io/v1/networkpolicies":                  "networking.k8s.io/v1 NetworkPolicy",
+		"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": "discovery.k8s.io/v1 EndpointSlice",
 	}
 
 	ctx, stop := context.WithCancel(context.Background())

@@ -13,6 +13,8 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -31,10 +34,12 @@ type watchedOnly struct{ host client.Reader }
 
 func (r watchedOnly) selects(o runtime.Object, l map[string]string) (bool, error) {
 	switch o.(type) {
-	case *corev1.Namespace, *corev1.NamespaceList, *corev1.ResourceQuota, *corev1.LimitRange:
+	case *corev1.Namespace, *corev1.NamespaceList, *corev1.ResourceQuota, *corev1.LimitRange, *networkingv1.NetworkPolicy:
 		return l[v1alpha1.LabelManagedBy] == v1alpha1.ManagedBy, nil
 	case *appsv1.StatefulSet, *appsv1.StatefulSetList, *appsv1.Deployment, *appsv1.DeploymentList, *corev1.Service:
 		return l[vcluster.LabelApp] == vcluster.AppName, nil
+	case *discoveryv1.EndpointSliceList:
+		return l[discoveryv1.LabelServiceName] == isolation.APIService, nil
 	default:
 		return false, fmt.Errorf("%T is not watched", o)
 	}

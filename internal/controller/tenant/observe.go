@@ -79,6 +79,10 @@ func (e *external) cannotCreate(ctx context.Context, t *v1alpha1.Tenant, f *fact
 		return last.stage, last.err
 	}
 
+	if err := f.cannotIsolate(); err != nil {
+		return v1alpha1.TypeBoundaryReady, err
+	}
+
 	_, err := e.prepare(ctx, f)
 
 	return v1alpha1.TypeReleaseDeployed, err

@@ -37,7 +37,8 @@ func TestFromPendingToReady(t *testing.T) {
 			"the wall stands before Helm runs", func() {}, v1alpha1.PhaseProvisioning, "control plane",
 			[]string{
 				"host create Namespace vcluster-alice-default", "host create LimitRange kubeopera-tenant",
-				"host create ResourceQuota kubeopera-tenant", "helm install vc-alice-default",
+				"host create ResourceQuota kubeopera-tenant",
+				"host create NetworkPolicy kubeopera-control-plane", "host create NetworkPolicy kubeopera-tenant", "helm install vc-alice-default",
 			},
 		},
 		{"Helm's objects appear", func() { w.add(controlPlane(n).Obj()); w.add(service(n)) }, v1alpha1.PhaseProvisioning, errNotReady.Error(), nil},

@@ -111,7 +111,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		probe:        func(context.Context, *rest.Config) error { return nil },
 		defaults: defaults{
 			chartVersion: "0.36.1", fluxChartVersion: "2.18.3", environment: "test",
-			HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{vcluster.AllowAll}}, allowedFrom: `ClusterProviderConfig "default"`,
+			HostDefaults: v1alpha1.HostDefaults{AllowedValuesOverrides: []string{vcluster.AllowAll}}, isolatedBy: `ClusterProviderConfig "default"`,
 		},
 		fluxChart: oneFluxChart,
 		fluxNeeds: func() (quota.Allowance, error) { return quota.Allowance{}, nil },
@@ -120,7 +120,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 	w.helm = w.newHelm("vcluster-alice-default", manifest, func() {})
 	w.flux = w.newHelm(flux.Namespace, fluxManifest, w.makeFlux)
 
-	b := map[bool]*fake.ClientBuilder{true: w.builder("kube"), false: w.builder("host")}
+	b := map[bool]*fake.ClientBuilder{true: w.builder("kube"), false: w.builder("host").WithObjects(hostAPI("10.89.0.1"))}
 	for _, o := range objs {
 		b[livesBesideTenants(o)].WithObjects(o)
 	}
