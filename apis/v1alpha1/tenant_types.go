@@ -259,6 +259,12 @@ const (
 	ReasonRemoving xpv2.ConditionReason = "Removing"
 	// ReasonBlocked: removal waits for the objects that the message names.
 	ReasonBlocked xpv2.ConditionReason = "Blocked"
+	// ReasonHostUnreachable: whether anything is left to remove cannot be found out, since
+	// the host cluster cannot be used; the message says why.
+	ReasonHostUnreachable xpv2.ConditionReason = "HostUnreachable"
+	// ReasonExpiring: the stage is complete, and the client certificate of the kubeconfig
+	// ends soon.
+	ReasonExpiring xpv2.ConditionReason = "Expiring"
 )
 
 // Labels and annotations on what a Tenant makes.
@@ -284,12 +290,20 @@ const (
 	// AnnotationPausedByTenant is "true" on an AdvisorAgent or a TenantQuota that is
 	// paused since its Tenant is.
 	AnnotationPausedByTenant = "kubeopera.io/paused-by-tenant"
+	// AnnotationRenewed on the pods of a control plane is the end of the client
+	// certificate, in RFC 3339, for whose renewal they were restarted.
+	AnnotationRenewed = "kubeopera.io/renewed-certificate"
 )
 
 // AnnotationAdopt asks for the adoption of a vCluster that the Tenant did not make.
 // People set it on the Tenant, to the name of the namespace on the host cluster
 // that holds the vCluster.
 const AnnotationAdopt = "kubeopera.io/adopt"
+
+// AnnotationAbandon lets go of a Tenant that is being deleted and whose host cluster
+// cannot be used any more. People set it on the Tenant, to the name of the namespace
+// on that cluster, which may be left there with all that is in it.
+const AnnotationAbandon = "kubeopera.io/abandon"
 
 // TenantStatus is what was observed of the CloudSpace. Only the provider
 // writes it.
@@ -326,6 +340,11 @@ type TenantStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	KubeconfigSecret string `json:"kubeconfigSecret,omitempty"`
+
+	// KubeconfigExpiresAt is when the client certificate of the kubeconfig ends. It is
+	// renewed before. Absent for a kubeconfig with a token.
+	// +optional
+	KubeconfigExpiresAt *metav1.Time `json:"kubeconfigExpiresAt,omitempty"`
 
 	// Message says in words where the Tenant stands and what it waits for.
 	// +optional

@@ -910,6 +910,10 @@ func (in *TenantSpec) DeepCopy() *TenantSpec {
 func (in *TenantStatus) DeepCopyInto(out *TenantStatus) {
 	*out = *in
 	in.ManagedResourceStatus.DeepCopyInto(&out.ManagedResourceStatus)
+	if in.KubeconfigExpiresAt != nil {
+		in, out := &in.KubeconfigExpiresAt, &out.KubeconfigExpiresAt
+		*out = (*in).DeepCopy()
+	}
 	if in.Quota != nil {
 		in, out := &in.Quota, &out.Quota
 		*out = new(QuotaStatus)

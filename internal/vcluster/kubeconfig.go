@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -267,4 +268,21 @@ func (k *Kubeconfig) ClientCert() []byte {
 // ClientKey is the key of ClientCert, PEM.
 func (k *Kubeconfig) ClientKey() []byte {
 	return bytes.Clone(k.clientKey)
+}
+
+// ClientCertValidity is the time in which the user's certificate is valid, that of the first to end if
+// there are several. Both are zero for a user with a token.
+func (k *Kubeconfig) ClientCertValidity() (from, to time.Time) {
+	certs, err := cert.ParseCertsPEM(k.clientCert)
+	if err != nil {
+		return from, to
+	}
+
+	for _, c := range certs {
+		if to.IsZero() || c.NotAfter.Before(to) {
+			from, to = c.NotBefore, c.NotAfter
+		}
+	}
+
+	return from, to
 }

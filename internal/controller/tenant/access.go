@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,9 @@ type access struct {
 	err error
 	// published says that the Secret beside the Tenant holds what vCluster exports.
 	published bool
+	// begins and ends say when the client certificate is valid, whether it opens the
+	// API or not; zero without one.
+	begins, ends time.Time
 }
 
 // readAccess gets the kubeconfig that vCluster exports, gives it an address that
@@ -59,6 +63,8 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w control
 	}
 
 	var a access
+
+	a.begins, a.ends = k.ClientCertValidity()
 	if a.published, err = e.isPublished(ctx, t, k); err != nil {
 		return access{}, err
 	}

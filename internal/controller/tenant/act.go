@@ -28,6 +28,9 @@ const (
 	reasonStalled      event.Reason = "DeletionStalled"
 	reasonSkipped      event.Reason = "DeletionSkipped"
 	reasonUnreported   event.Reason = "DeletionUnreported"
+	reasonAbandoned    event.Reason = "Abandoned"
+	reasonRenewing     event.Reason = "RenewingCertificate"
+	reasonExpiring     event.Reason = "CertificateExpiring"
 )
 
 // Create makes the host namespace with its wall and starts the release.
@@ -83,6 +86,7 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []sta
 	}
 
 	try(partHost, f.boundaryDue() || f.releaseDue(), func() (xpv2.ConditionType, error) { return e.change(ctx, t, f) })
+	try(partRenewal, f.renewalDue(), func() (xpv2.ConditionType, error) { return e.renew(ctx, t, f) })
 
 	if f.access.kubeconfig == nil {
 		return failed

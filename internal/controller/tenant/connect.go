@@ -130,12 +130,17 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 	}
 
 	if err := c.connect(ctx, t, e); err != nil {
-		if meta.WasDeleted(t) {
-			e.reportDeletion(t, err.Error()+"; bring back what is missing, or let go of the CloudSpace as it is: "+
-				"leave Delete out of spec.managementPolicies")
-		} else {
+		if !meta.WasDeleted(t) {
 			e.reportUnknown(t, err)
+			return nil, err
 		}
+
+		err = fmt.Errorf("%w: %w", errUnseenHost, err)
+		if e.abandon(t, err) {
+			return abandoned(), nil
+		}
+
+		e.reportDeletion(t, v1alpha1.ReasonHostUnreachable, err.Error()+e.howToAbandon())
 
 		return nil, err
 	}

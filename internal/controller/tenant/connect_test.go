@@ -367,7 +367,7 @@ func TestCannotConnect(t *testing.T) {
 				t.Errorf("%s: message %q, error %q", tc.reason, tn.Status.Message, err)
 			}
 
-			if tc.phase == v1alpha1.PhaseDeleting && !strings.Contains(tn.Status.Message, "managementPolicies") {
+			if tc.phase == v1alpha1.PhaseDeleting && !strings.Contains(tn.Status.Message, v1alpha1.AnnotationAbandon) {
 				t.Errorf("%s: message %q does not say the way out", tc.reason, tn.Status.Message)
 			}
 		})

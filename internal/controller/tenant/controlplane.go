@@ -10,8 +10,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 	"github.com/kubeopera/provider-kubeopera/internal/workload"
+)
+
+// Kinds of a control plane.
+const (
+	kindStatefulSet = "StatefulSet"
+	kindDeployment  = "Deployment"
 )
 
 // controlPlaneFacts are the StatefulSet or Deployment that runs a vCluster's control plane.
@@ -22,6 +29,8 @@ type controlPlaneFacts struct {
 	ready bool
 	// rolling says that not all of it is of the newest revision yet.
 	rolling bool
+	// renewed is for which certificate it was restarted last.
+	renewed string
 	// trouble says in words why it is not ready, as far as the host tells.
 	trouble string
 }
@@ -62,10 +71,11 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (contr
 		if s.GetName() == e.names.release {
 			return controlPlaneFacts{
 				found:   true,
-				kind:    "StatefulSet",
+				kind:    kindStatefulSet,
 				name:    s.GetName(),
 				ready:   s.Status.ReadyReplicas > 0,
 				rolling: s.Status.ObservedGeneration < s.GetGeneration() || s.Status.UpdatedReplicas < s.Status.Replicas,
+				renewed: s.Spec.Template.GetAnnotations()[v1alpha1.AnnotationRenewed],
 			}, nil
 		}
 	}
@@ -80,10 +90,11 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (contr
 		if d.GetName() == e.names.release {
 			return controlPlaneFacts{
 				found:   true,
-				kind:    "Deployment",
+				kind:    kindDeployment,
 				name:    d.GetName(),
 				ready:   d.Status.ReadyReplicas > 0,
 				rolling: d.Status.ObservedGeneration < d.GetGeneration() || d.Status.UpdatedReplicas < d.Status.Replicas,
+				renewed: d.Spec.Template.GetAnnotations()[v1alpha1.AnnotationRenewed],
 			}, nil
 		}
 	}

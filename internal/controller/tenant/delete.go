@@ -28,8 +28,15 @@ func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (man
 	e.failures.forget(t, parts...)
 
 	r, err := e.readRemains(ctx, t)
-	if err != nil {
-		e.reportDeletion(t, err.Error())
+
+	switch {
+	case errors.Is(err, errUnseenHost) && e.abandon(t, err):
+		return managed.ExternalObservation{}, nil
+	case errors.Is(err, errUnseenHost):
+		e.reportDeletion(t, v1alpha1.ReasonHostUnreachable, err.Error()+e.howToAbandon())
+		return managed.ExternalObservation{}, err
+	case err != nil:
+		e.reportDeletion(t, v1alpha1.ReasonRemoving, err.Error())
 		return managed.ExternalObservation{}, err
 	}
 
@@ -38,7 +45,7 @@ func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (man
 	}
 
 	e.left = r
-	e.reportDeletion(t, e.describe(ctx, r))
+	e.reportDeletion(t, v1alpha1.ReasonRemoving, e.describe(ctx, r))
 
 	return managed.ExternalObservation{ResourceExists: !r.none(), ResourceUpToDate: true}, nil
 }
@@ -51,7 +58,7 @@ func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (man
 func (e *external) Delete(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalDelete, error) {
 	err := e.removeNext(ctx, t, e.left)
 	if err != nil {
-		e.reportDeletion(t, err.Error())
+		e.reportDeletion(t, v1alpha1.ReasonRemoving, err.Error())
 	}
 
 	return managed.ExternalDelete{}, err
@@ -121,13 +128,13 @@ func removeFrom(ctx context.Context, c client.Client, o client.Object) error {
 	return nil
 }
 
-// reportDeletion writes what the deletion waits for into the status. One event
-// says so when it takes too long.
-func (e *external) reportDeletion(t *v1alpha1.Tenant, message string) {
-	stages := []xpv2.Condition{}
+// reportDeletion writes what the deletion waits for into the status, and why into the
+// condition of the boundary, which goes last. One event says so when it takes too long.
+func (e *external) reportDeletion(t *v1alpha1.Tenant, why xpv2.ConditionReason, message string) {
+	stages := []xpv2.Condition{notDone(v1alpha1.TypeBoundaryReady, why, message)}
 
 	for _, ct := range []xpv2.ConditionType{
-		v1alpha1.TypeBoundaryReady, v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
+		v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
 		v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
 	} {
 		stages = append(stages, notDone(ct, v1alpha1.ReasonRemoving, "the Tenant is being deleted"))

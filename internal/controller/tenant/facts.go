@@ -56,6 +56,8 @@ type facts struct {
 	reason   string
 	workload controlPlaneFacts
 	access   access
+	// certificate is the kubeconfig's.
+	certificate certificate
 
 	flux     fluxFacts
 	children children
@@ -147,6 +149,8 @@ func (e *external) gatherRelease(ctx context.Context, t *v1alpha1.Tenant, f *fac
 		return err
 	}
 
+	f.certificate = certificateOf(f.access, f.workload, e.clock.Now())
+
 	var missing string
 	if f.access.kubeconfig == nil {
 		if missing, err = e.findMissing(ctx, f.release); err != nil {
@@ -192,7 +196,7 @@ func (f *facts) settled() bool {
 		return true
 	}
 
-	return f.hostSettled() && f.insideSettled()
+	return f.hostSettled() && f.insideSettled() && !f.renewalDue()
 }
 
 // hostSettled says so of the boundary and the vCluster's release.
@@ -354,6 +358,8 @@ func (f *facts) kubeconfigStage() xpv2.Condition {
 	ct := v1alpha1.TypeKubeconfigPublished
 
 	switch {
+	case f.access.published && f.certificate.late:
+		return xpv2.Condition{Type: ct, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonExpiring, Message: f.certificate.warning()}
 	case f.access.published:
 		return done(ct)
 	case f.mustPublish():

@@ -11,6 +11,8 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -107,6 +109,10 @@ func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition
 
 	if k := e.seen.access.kubeconfig; k != nil {
 		t.Status.Endpoint = k.Endpoint()
+	}
+
+	if at := e.seen.certificate.ends; !at.IsZero() {
+		t.Status.KubeconfigExpiresAt = ptr.To(metav1.NewTime(at))
 	}
 
 	if e.seen.access.published {

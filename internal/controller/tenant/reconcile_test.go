@@ -29,13 +29,16 @@ import (
 var aliceKey = types.NamespacedName{Namespace: tenantNamespace, Name: "alice-default"}
 
 // reconciler is the managed reconciler on the world, with all that Setup gives it.
-func (w *world) reconciler() *managed.Reconciler {
+func (w *world) reconciler() *managed.Reconciler { return w.reconcilerBy(&worldConnector{w}) }
+
+// reconcilerBy is the same by another connector.
+func (w *world) reconcilerBy(c managed.TypedExternalConnector[*v1alpha1.Tenant]) *managed.Reconciler {
 	features := &feature.Flags{}
 	features.Enable(feature.EnableBetaManagementPolicies)
 
 	return managed.NewReconciler(&fake.Manager{Client: w.kube, Scheme: testScheme()}, resource.ManagedKind(v1alpha1.TenantGroupVersionKind),
 		append(reconciler.Options(controller.Options{Features: features, PollInterval: time.Minute}),
-			managed.WithTypedExternalConnector(&worldConnector{w}),
+			managed.WithTypedExternalConnector(c),
 			managed.WithInitializers(initializer{kube: w.kube}),
 			managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(w.kube)}),
 			managed.WithFinalizer(w.finalizer(w.keep)),

@@ -97,12 +97,17 @@ func (f finalizer) keepLast(ctx context.Context, t *v1alpha1.Tenant) error {
 		return nil
 	}
 
+	message := "the CloudSpace is deleted"
+	if abandons(t) && t.GetCondition(v1alpha1.TypeBoundaryReady).Reason == v1alpha1.ReasonHostUnreachable {
+		message = "the CloudSpace was given up with its host cluster, which is unreachable"
+	}
+
 	err := f.keep(ctx, report.Report{
 		TenantUID:    t.GetUID(),
 		CloudSpaceID: t.Spec.CloudSpaceID,
 		VClusterName: namesOf(t).release,
 		Status:       v1alpha1.ReportDeleted,
-		Message:      "the CloudSpace is deleted",
+		Message:      message,
 		Generation:   t.GetGeneration(),
 		ObservedAt:   f.clock.Now(),
 	})

@@ -28,12 +28,13 @@ type part string
 
 const (
 	partHost    part = "host"    // the boundary and the vCluster's release
+	partRenewal part = "renewal" // the renewal of its certificates
 	partFlux    part = "flux"    // Flux inside the vCluster
 	partAdvisor part = "advisor" // the AdvisorAgent beside the Tenant
 	partQuota   part = "quota"   // the TenantQuota beside the Tenant
 )
 
-var parts = []part{partHost, partFlux, partAdvisor, partQuota}
+var parts = []part{partHost, partRenewal, partFlux, partAdvisor, partQuota}
 
 type attempt struct {
 	tenant types.UID

@@ -100,6 +100,7 @@ func (s *stopwatch) forget(t *v1alpha1.Tenant) {
 // another failure, and the time that each stage took which it completed.
 func (e *external) tellTransitions(t *v1alpha1.Tenant) {
 	e.tellPhase(t)
+	e.tellExpiry(t)
 
 	for _, c := range t.Status.Conditions {
 		if took, ok := e.took(t, c); ok {
