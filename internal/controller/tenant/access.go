@@ -5,11 +5,14 @@ package tenant
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -80,13 +83,34 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w control
 	}
 
 	if err != nil {
-		a.err = fmt.Errorf("the tenant's API at %s cannot be used: %w", k.Endpoint(), err)
+		a.err = fmt.Errorf("the tenant's API at %s cannot be used: %w", k.Endpoint(), namingBoth(err))
 		return a, nil
 	}
 
 	a.kubeconfig, a.in = k, in
 
 	return a, nil
+}
+
+// namingBoth says of a name that the server's certificate does not hold which it holds.
+// Of an address, and a certificate that holds none, the error itself does not.
+func namingBoth(err error) error {
+	var name x509.HostnameError
+	if !errors.As(err, &name) || name.Certificate == nil {
+		return err
+	}
+
+	has := slices.Clone(name.Certificate.DNSNames)
+	for _, ip := range name.Certificate.IPAddresses {
+		has = append(has, ip.String())
+	}
+
+	if len(has) == 0 {
+		has = []string{"no name at all"}
+	}
+
+	return fmt.Errorf("%w: its certificate is for %s and not for %s; add that to controlPlane.proxy.extraSANs in vcluster.valuesOverrides, "+
+		"or set exportKubeConfig.server to an address that it is for", errUnusable, strings.Join(has, ", "), name.Host)
 }
 
 // readKubeconfig is what vCluster exports or, since it does so only when it

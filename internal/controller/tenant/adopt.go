@@ -20,8 +20,8 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
-	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // chartName is the name of the vCluster chart in its own metadata.
@@ -151,11 +151,15 @@ func (e *external) checkName(t *v1alpha1.Tenant) error {
 func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
 	ns, r := e.names.namespace, f.release
 
+	claims, err := e.leftClaims(ctx, f)
+
 	switch {
-	case r == nil || r.Status == helm.StatusUninstalled:
-		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since it holds no Helm release %q; delete it there, or create a Tenant with another tenantName",
+	case err != nil:
+		return err
+	case !f.installed() && len(claims) == 0:
+		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since it holds no Helm release %q, nor a volume claim of one; delete it there, or create a Tenant with another tenantName",
 			errConflict, ns, e.names.release)
-	case r.ChartName != chartName:
+	case r != nil && r.ChartName != chartName:
 		return fmt.Errorf("%w: cannot adopt namespace %q on the host cluster, since its release %q is of chart %q and not of %q; create a Tenant with another tenantName",
 			errConflict, ns, e.names.release, r.ChartName, chartName)
 	case f.invalid != nil:
@@ -164,7 +168,9 @@ func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
 		return f.cannotIsolate()
 	}
 
-	err := refuse(r, f.desired)
+	if r != nil {
+		err = refuse(r, f.desired)
+	}
 
 	switch {
 	case err == nil && f.state == releaseLocked:
@@ -184,6 +190,26 @@ func (e *external) cannotAdopt(ctx context.Context, f *facts) error {
 	return nil
 }
 
+// leftClaims are the volume claims of a control plane whose release is gone. Helm leaves
+// them behind, and a new one takes them up with what is on them.
+func (e *external) leftClaims(ctx context.Context, f *facts) ([]string, error) {
+	if f.installed() {
+		return nil, nil
+	}
+
+	l := &corev1.PersistentVolumeClaimList{}
+	if err := e.live.List(ctx, l, client.InNamespace(e.names.namespace), client.MatchingLabels(vcluster.ControlPlaneLabels(e.names.release))); err != nil {
+		return nil, fmt.Errorf("%w: cannot list the volume claims in namespace %q on the host cluster: %w", errUnknown, e.names.namespace, err)
+	}
+
+	out := make([]string, 0, len(l.Items))
+	for i := range l.Items {
+		out = append(out, l.Items[i].GetName())
+	}
+
+	return out, nil
+}
+
 // adopt makes the namespace the Tenant's, as it was seen. Whatever else is to be done
 // follows from that. Of two who adopt it at once, the API server lets one win.
 func (e *external) adopt(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
@@ -200,8 +226,12 @@ func (e *external) adopt(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv
 		return v1alpha1.TypeBoundaryReady, fmt.Errorf("cannot adopt namespace %q on the host cluster: %w", ns.GetName(), err)
 	}
 
-	e.record.Event(t, event.Normal(reasonAdopted, fmt.Sprintf("took over namespace %q with revision %d of release %q, chart version %s",
-		ns.GetName(), f.release.Revision, f.release.Name, f.release.ChartVersion)))
+	with := "what an earlier vCluster has left on its volume claims"
+	if r := f.release; f.installed() {
+		with = fmt.Sprintf("revision %d of release %q, chart version %s", r.Revision, r.Name, r.ChartVersion)
+	}
+
+	e.record.Event(t, event.Normal(reasonAdopted, fmt.Sprintf("took over namespace %q with %s", ns.GetName(), with)))
 
 	return "", nil
 }

@@ -169,7 +169,7 @@ func (h *fakeHelm) client() helm.Client {
 				return nil, err
 			}
 
-			if h.release == nil {
+			if h.release == nil || h.release.Name != name {
 				return nil, fmt.Errorf("%w: %q", helm.ErrReleaseNotFound, name)
 			}
 

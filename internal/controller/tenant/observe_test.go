@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -359,32 +358,5 @@ func TestRefusedBeforeAnythingIsMade(t *testing.T) {
 				t.Errorf("%s: made %v", tc.reason, got)
 			}
 		})
-	}
-}
-
-// TestTwoTenantsOfOneName holds that two Tenants of one tenantName in two
-// namespaces never share a host namespace.
-func TestTwoTenantsOfOneName(t *testing.T) {
-	t.Parallel()
-
-	first, second := alice().Obj(), alice().UID("uid-second").ID("other-id").Obj()
-	second.SetNamespace("elsewhere")
-
-	w := newWorld(t)
-	w.arrive(first)
-	before := read[*corev1.Namespace](w, w.host, "", "vcluster-alice-default")
-
-	if _, err := w.pass(second); !errors.Is(err, errConflict) || !strings.Contains(err.Error(), `"kubeopera-system/alice-default"`) {
-		t.Errorf("the second is not refused with the first one's name: %v", err)
-	}
-
-	w.mustPass(first)
-
-	if diff := cmp.Diff(before, read[*corev1.Namespace](w, w.host, "", "vcluster-alice-default")); diff != "" || first.Status.Phase != v1alpha1.PhaseReady {
-		t.Errorf("the first was harmed: %s %s", first.Status.Phase, diff)
-	}
-
-	if got := before.GetLabels()[v1alpha1.LabelTenantUID]; types.UID(got) != first.GetUID() {
-		t.Errorf("the namespace is of %q", got)
 	}
 }

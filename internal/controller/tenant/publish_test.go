@@ -6,7 +6,6 @@ package tenant
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"errors"
 	"strings"
 	"testing"
@@ -73,55 +72,33 @@ func TestConnectionDetails(t *testing.T) {
 	}
 }
 
-// TestNothingIsPublished holds when the Secret must not exist.
-func TestNothingIsPublished(t *testing.T) {
+// TestNotReadyIsNotAsked holds that nobody is asked, and nothing is published, before
+// the control plane is ready.
+func TestNotReadyIsNotAsked(t *testing.T) {
 	t.Parallel()
 
-	cases := map[string]struct {
-		reason string
-		change func(*world, names)
-		says   string
-	}{
-		"OldCA": {
-			"an export of the previous CA does not verify", func(w *world, _ names) {
-				w.probe = func(context.Context, *rest.Config) error { return x509.UnknownAuthorityError{} }
-			}, "unknown authority",
-		},
-		"NoKey": {
-			"no empty Secret is ever published", func(w *world, n names) {
-				change(w, w.host, n.namespace, n.exported, func(s *corev1.Secret) { s.Data = nil })
-			}, `"config"`,
-		},
-		"NotReady": {
-			"nobody is asked before the control plane is ready", func(w *world, n names) {
-				w.remove(w.host, controlPlane(n).Obj())
-				w.add(controlPlane(n).Obj())
-				w.probe = func(context.Context, *rest.Config) error {
-					w.t.Error("asked a control plane that is not ready")
-					return nil
-				}
-			}, errNotReady.Error(),
-		},
+	w, tn := newWorld(t), alice().Obj()
+	w.mustPass(tn)
+	w.bringUp(tn)
+
+	n := namesOf(tn)
+	w.remove(w.host, controlPlane(n).Obj())
+	w.add(controlPlane(n).Obj())
+
+	w.probe = func(context.Context, *rest.Config) error {
+		t.Error("asked a control plane that is not ready")
+		return nil
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 
-			w, tn := newWorld(t), alice().Obj()
-			w.mustPass(tn)
-			w.bringUp(tn)
-			tc.change(w, namesOf(tn))
-			w.journal.clear()
+	w.journal.clear()
 
-			o := w.mustPass(tn)
-			if got := w.journal.take(); len(got) > 0 || has[*corev1.Secret](w, w.kube, tenantNamespace, publishedName) || o.ConnectionDetails != nil {
-				t.Errorf("%s: wrote %v, details %v", tc.reason, got, o.ConnectionDetails)
-			}
+	o := w.mustPass(tn)
+	if got := w.journal.take(); len(got) > 0 || has[*corev1.Secret](w, w.kube, tenantNamespace, publishedName) || o.ConnectionDetails != nil {
+		t.Errorf("wrote %v, details %v", got, o.ConnectionDetails)
+	}
 
-			if tn.Status.Phase != v1alpha1.PhaseProvisioning || !strings.Contains(tn.Status.Message, tc.says) || tn.Status.KubeconfigSecret != "" {
-				t.Errorf("%s: %s: %s", tc.reason, tn.Status.Phase, tn.Status.Message)
-			}
-		})
+	if tn.Status.Phase != v1alpha1.PhaseProvisioning || !strings.Contains(tn.Status.Message, errNotReady.Error()) || tn.Status.KubeconfigSecret != "" {
+		t.Errorf("%s: %s", tn.Status.Phase, tn.Status.Message)
 	}
 }
 
@@ -140,14 +117,14 @@ func TestPublishedIsRestored(t *testing.T) {
 		user   string
 		writes []string
 	}{
-		"Deleted": {"deleted", func(w *world, _ names) {
+		"K7: deleted": {"deleted", func(w *world, _ names) {
 			w.remove(w.kube, read[*corev1.Secret](w, w.kube, tenantNamespace, publishedName))
 		}, "admin", []string{"kube create Secret " + publishedName}},
-		"Edited":    {"edited", mine(func(s *corev1.Secret) { s.Data["kubeconfig"] = []byte("x") }), "admin", []string{"kube update Secret " + publishedName}},
-		"Emptied":   {"emptied", mine(func(s *corev1.Secret) { s.Data = nil }), "admin", []string{"kube update Secret " + publishedName}},
-		"Added":     {"a key too many", mine(func(s *corev1.Secret) { s.Data["more"] = nil }), "admin", []string{"kube update Secret " + publishedName}},
-		"Unlabeled": {"without labels", mine(func(s *corev1.Secret) { s.Labels = nil }), "admin", []string{"kube update Secret " + publishedName}},
-		"Rotated": {"the export changes", func(w *world, n names) {
+		"K7: edited": {"edited", mine(func(s *corev1.Secret) { s.Data["kubeconfig"] = []byte("x") }), "admin", []string{"kube update Secret " + publishedName}},
+		"Emptied":    {"emptied", mine(func(s *corev1.Secret) { s.Data = nil }), "admin", []string{"kube update Secret " + publishedName}},
+		"Added":      {"a key too many", mine(func(s *corev1.Secret) { s.Data["more"] = nil }), "admin", []string{"kube update Secret " + publishedName}},
+		"Unlabeled":  {"without labels", mine(func(s *corev1.Secret) { s.Labels = nil }), "admin", []string{"kube update Secret " + publishedName}},
+		"K4: rotated": {"the export changes", func(w *world, n names) {
 			change(w, w.host, n.namespace, n.exported, func(s *corev1.Secret) { s.Data["config"] = kubeconfig("rotated") })
 		}, "rotated", []string{"kube update Secret " + publishedName}},
 	}
