@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // TestK1ExportWithoutHelmAnnotations holds that what vCluster exports is found by its
@@ -130,6 +132,45 @@ func TestK3KeyComesLater(t *testing.T) {
 
 	if s := read[*corev1.Secret](w, w.kube, tenantNamespace, publishedName); len(s.Data["kubeconfig"]) == 0 || tn.Status.Phase != v1alpha1.PhaseReady {
 		t.Errorf("%s: %s", tn.Status.Phase, tn.Status.Message)
+	}
+}
+
+// TestK4RotatedExport holds that what is published follows what vCluster exports within
+// one poll.
+func TestK4RotatedExport(t *testing.T) {
+	t.Parallel()
+
+	tn := alice().Obj()
+	w := newWorld(t, tn.DeepCopy())
+	r := w.reconciler()
+	w.reconcile(r)
+	w.bringUp(tn)
+
+	n := namesOf(tn)
+
+	for _, user := range []string{"second", "third"} {
+		before, res := w.reconcile(r)
+		if before.Status.Phase != v1alpha1.PhaseReady || res.RequeueAfter <= 0 || res.RequeueAfter > 66*time.Second {
+			t.Fatalf("%s: looked at again after %s", before.Status.Phase, res.RequeueAfter)
+		}
+
+		change(w, w.host, n.namespace, n.exported, func(s *corev1.Secret) { s.Data["config"] = kubeconfig(user) })
+		w.reconcile(r)
+
+		k, err := vcluster.ParseKubeconfig(kubeconfigFor("https://10.96.0.10:443", pairOf("ca").cert, pairOf(user)))
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		want, err := k.WithName(n.release).Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		s := read[*corev1.Secret](w, w.kube, tenantNamespace, publishedName)
+		if diff := cmp.Diff(map[string][]byte{"kubeconfig": want}, s.Data); diff != "" {
+			t.Errorf("the %s is not what is published", user)
+		}
 	}
 }
 
