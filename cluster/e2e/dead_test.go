@@ -31,7 +31,7 @@ const (
 )
 
 func itGoesWithADeadAPI(c *cloudSpace) {
-	It("goes in time when its API is dead, and lists what was skipped", func(ctx SpecContext) {
+	It("D5: goes in time when its API is dead, and lists what was skipped", func(ctx SpecContext) {
 		By("ending its API")
 		// The provider would bring it back.
 		annotate(ctx, c.t, meta.AnnotationKeyReconciliationPaused, "true")

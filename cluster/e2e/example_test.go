@@ -91,7 +91,7 @@ var _ = Describe("The Tenant of examples/tenant", Ordered, ContinueOnFailure, fu
 	itFollowsGit(c)
 	itHasAnAdvisor(c)
 
-	It("goes in order, and is there until the last of what it made is gone", func(ctx SpecContext) {
+	It("D6: goes in order, and is there until the last of what it made is gone", func(ctx SpecContext) {
 		phases := append(seen.phases(), v1alpha1.PhaseDeleting)
 		expectDeletionInOrder(ctx, c, seen)
 		Expect(seen.phases()).To(Equal(phases))

@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("A Tenant whose namespace cannot go", func() {
-	It("stays Deleting, names what holds it, and goes when that is released", func(ctx SpecContext) {
+	It("D1: stays Deleting, names what holds it, and goes when that is released", func(ctx SpecContext) {
 		const hold = "e2e.kubeopera.io/hold"
 
 		t := newReady(ctx, newNamespace(ctx), "held")

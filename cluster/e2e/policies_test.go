@@ -70,7 +70,7 @@ var _ = Describe("Pause and policies of a Tenant", func() {
 		expectNothingLeft(ctx, t)
 	}, SpecTimeout(specLimit))
 
-	It("goes with its whole namespace, its ProviderConfig and the credentials of that", func(ctx SpecContext) {
+	It("D3: goes with its whole namespace, its ProviderConfig and the credentials of that", func(ctx SpecContext) {
 		t, pc := withOwnHost(ctx)
 
 		By("deleting the ProviderConfig, which is in use")
@@ -84,6 +84,24 @@ var _ = Describe("Pause and policies of a Tenant", func() {
 		By("deleting the namespace")
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: t.GetNamespace()}}
 		removeAndWait(ctx, ns)
+		expectNothingLeft(ctx, t)
+	}, SpecTimeout(specLimit))
+})
+
+var _ = Describe("A ProviderConfig that is deleted while it is in use", func() {
+	It("D10: goes with the last Tenant that uses it", func(ctx SpecContext) {
+		t, pc := withOwnHost(ctx)
+
+		usages := &v1alpha1.ProviderConfigUsageList{}
+		Expect(cluster.Client.List(ctx, usages, client.InNamespace(t.GetNamespace()))).To(Succeed())
+		Expect(usages.Items).To(HaveLen(1))
+
+		Expect(cluster.Client.Delete(ctx, pc)).To(Succeed())
+		consistently(ctx, t, beReady())
+		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(pc), pc)).To(Succeed(), "it is in use")
+
+		removeAndWait(ctx, t)
+		eventuallyGone(ctx, pc)
 		expectNothingLeft(ctx, t)
 	}, SpecTimeout(specLimit))
 })

@@ -67,7 +67,7 @@ var _ = Describe("A Ready Tenant", Ordered, ContinueOnFailure, func() {
 		Expect(t).To(beReady())
 	}, SpecTimeout(specLimit))
 
-	It("gets its Secret and its quota back when someone edits or deletes them", func(ctx SpecContext) {
+	It("K7: gets its Secret and its quota back when someone edits or deletes them", func(ctx SpecContext) {
 		kubeconfig := secretOf(ctx, t).Data[secretKey]
 		hard := wallOf(ctx, t).Spec.Hard
 

@@ -66,7 +66,7 @@ var _ = Describe("A Tenant that cannot be made", func() {
 		expectNothingLeft(ctx, t)
 	}, SpecTimeout(specLimit))
 
-	It("leaves alone a host namespace that someone else made", func(ctx SpecContext) {
+	It("D8: leaves alone a host namespace that someone else made", func(ctx SpecContext) {
 		t := rig.NewTenant(newNamespace(ctx), "foreign")
 		theirs := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceOf(t), Labels: map[string]string{"owner": "someone"}}}
 		create(ctx, theirs)

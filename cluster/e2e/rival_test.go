@@ -18,7 +18,7 @@ import (
 )
 
 var _ = Describe("A Tenant that asks for another one's name", func() {
-	It("is refused with the name of the first, which is unharmed", func(ctx SpecContext) {
+	It("K6: is refused with the name of the first, which is unharmed", func(ctx SpecContext) {
 		home, elsewhere := newNamespace(ctx), newNamespace(ctx)
 		first := newReady(ctx, home, "first")
 		firstKey := client.ObjectKeyFromObject(first).String()

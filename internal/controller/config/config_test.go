@@ -7,6 +7,7 @@ package config
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,52 @@ func TestUsage(t *testing.T) {
 	blocked(t, c, "One usage is enough to stay.", cluster)
 	remove(t, c, clusterB)
 	gone(t, c, "It goes with its last usage.", cluster)
+}
+
+// A configuration that is deleted while Tenants use it goes with the last of them: a
+// usage is owned by its Tenant, with which Kubernetes collects it.
+func TestD10LastTenantGoes(t *testing.T) {
+	c := run(t)
+
+	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: "a"}}
+	create(t, c, namespace("a"))
+	create(t, c, config)
+
+	names := []string{"one", "two"}
+	for _, name := range names {
+		use(t, c, "a", name, "ProviderConfig")
+	}
+
+	users(t, c, "Each Tenant counts.", config, 2)
+	remove(t, c, config)
+
+	for _, name := range names {
+		blocked(t, c, "It stays as long as one uses it.", config)
+		remove(t, c, &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "a"}})
+		collect(t, c)
+	}
+
+	gone(t, c, "It goes with the last Tenant.", config)
+}
+
+// collect what is owned by a Tenant that is gone, as Kubernetes does.
+func collect(t *testing.T, c client.Client) {
+	t.Helper()
+
+	tenants, usages := &v1alpha1.TenantList{}, &v1alpha1.ProviderConfigUsageList{}
+	for _, l := range []client.ObjectList{tenants, usages} {
+		if err := c.List(t.Context(), l); err != nil {
+			t.Fatalf("List(%T): %v", l, err)
+		}
+	}
+
+	for i := range usages.Items {
+		u := &usages.Items[i]
+		if owner := metav1.GetControllerOf(u); owner != nil && owner.Kind == "Tenant" &&
+			!slices.ContainsFunc(tenants.Items, func(tn v1alpha1.Tenant) bool { return tn.GetUID() == owner.UID }) {
+			remove(t, c, u)
+		}
+	}
 }
 
 // A usage that nobody owns, as a backup restores it, must not hold a

@@ -96,7 +96,7 @@ func TestDeletionSkipsTheInside(t *testing.T) {
 		skipped []string
 		keeps   []string
 	}{
-		"DeadAPI": {
+		"D5: dead API": {
 			"the tenant's API is dead", func(w *world) {
 				w.probe = func(context.Context, *rest.Config) error { return errInjected }
 			},

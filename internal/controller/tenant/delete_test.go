@@ -71,10 +71,10 @@ func letGo[T client.Object](w *world, name string) {
 	change(w, w.host, "", name, func(o T) { o.SetFinalizers(nil) })
 }
 
-// TestDeletion holds the order of a deletion, in which a step begins only when a
+// TestD6StrictOrder holds the order of a deletion, in which a step begins only when a
 // read has shown that the one before is done, each by a new client, as
 // after a kill.
-func TestDeletion(t *testing.T) {
+func TestD6StrictOrder(t *testing.T) {
 	t.Parallel()
 
 	w, tn := newWorld(t), alice().Obj()

@@ -241,9 +241,9 @@ func TestForeignNamespace(t *testing.T) {
 		ns     *corev1.Namespace
 		owner  string
 	}{
-		"NoUID":    {"somebody made it by hand", bareNamespace("vcluster-alice-default").Obj(), "was not made by this provider"},
-		"OtherUID": {"another Tenant has it", other.Obj(), `Tenant "kubeopera-system/first"`},
-		"EarlierUID": {
+		"D8: no UID":      {"somebody made it by hand", bareNamespace("vcluster-alice-default").Obj(), "was not made by this provider"},
+		"D8: another UID": {"another Tenant has it", other.Obj(), `Tenant "kubeopera-system/first"`},
+		"D8: an earlier UID": {
 			"an earlier Tenant of the same name has it", namespaceOf(alice().UID("uid-earlier").Obj()).Obj(), `Tenant "kubeopera-system/alice-default", which is gone; to take over`,
 		},
 	}
@@ -274,8 +274,9 @@ func TestForeignNamespace(t *testing.T) {
 	}
 }
 
-// TestNamespaceDeletedByHand holds that it is waited for, and then rebuilt.
-func TestNamespaceDeletedByHand(t *testing.T) {
+// TestD11NamespaceDeletedByHand holds that it is waited for, without a word in each pass,
+// and then rebuilt.
+func TestD11NamespaceDeletedByHand(t *testing.T) {
 	t.Parallel()
 
 	w, tn := newWorld(t), alice().Obj()
@@ -284,8 +285,16 @@ func TestNamespaceDeletedByHand(t *testing.T) {
 	change(w, w.host, "", "vcluster-alice-default", func(ns *corev1.Namespace) { ns.Finalizers = []string{"test/hold"} })
 	w.remove(w.host, read[*corev1.Namespace](w, w.host, "", "vcluster-alice-default"))
 
-	if o := w.mustPass(tn); !o.ResourceExists || len(w.journal.take()) > 0 || tn.Status.Phase != v1alpha1.PhaseProvisioning {
-		t.Errorf("while it goes: %+v, %s: %s", o, tn.Status.Phase, tn.Status.Message)
+	for range 60 {
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+
+		if o := w.mustPass(tn); !o.ResourceExists || len(w.journal.take()) > 0 || tn.Status.Phase != v1alpha1.PhaseProvisioning {
+			t.Fatalf("while it goes: %+v, %s: %s", o, tn.Status.Phase, tn.Status.Message)
+		}
+	}
+
+	if len(w.events.events) != 1 {
+		t.Errorf("while it goes, events %v", w.events.reasons())
 	}
 
 	if !strings.Contains(tn.Status.Message, "someone deleted namespace") {

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// many connects each Tenant to releases of its own, on one host.
+type many struct {
+	w  *world
+	by map[types.UID]*fakeHelm
+}
+
+func (m *many) Connect(_ context.Context, t *v1alpha1.Tenant) (managed.TypedExternalClient[*v1alpha1.Tenant], error) {
+	h, ok := m.by[t.GetUID()]
+	if !ok {
+		n := namesOf(t)
+		h = m.w.newHelm(n.namespace, "", func() { // A host is as fast as it can be.
+			for _, o := range []client.Object{controlPlane(n).Ready().Obj(), service(n), exported(n, kubeconfig("admin"))} {
+				m.w.add(o)
+			}
+		})
+		m.by[t.GetUID()] = h
+	}
+
+	e := m.w.external(t)
+	e.helm = h.client()
+
+	return e, nil
+}
+
+// TestD7OneCannotGo holds that 20 healthy Tenants are made by the one worker there is
+// while another one cannot be deleted, whatever wakes that.
+func TestD7OneCannotGo(t *testing.T) {
+	t.Parallel()
+
+	const healthy = 20
+
+	doomed := alice().Deleted(epoch).Obj()
+	tenants := []*v1alpha1.Tenant{doomed}
+
+	for i := range healthy {
+		b := bob().Named(fmt.Sprintf("healthy-%d", i)).ID(fmt.Sprintf("id-%d", i)).UID(fmt.Sprintf("uid-%d", i))
+		b.Spec.TenantName = b.GetName()
+		tenants = append(tenants, b.Obj())
+	}
+
+	objs := []client.Object{namespaceOf(doomed).Going(epoch).Obj()}
+	for _, tn := range tenants {
+		objs = append(objs, tn.DeepCopy())
+	}
+
+	w := newWorld(t, objs...)
+	w.clock.SetTime(epoch.Add(time.Hour))
+
+	r := &passTeller{w: w, inner: w.reconcilerBy(&many{w, map[types.UID]*fakeHelm{}}), passed: make(chan *v1alpha1.Tenant, 1)}
+	events := runWorker(t, r)
+
+	// The one that cannot go is woken each time that anything happens.
+	wake := func(name string) {
+		o := &corev1.ConfigMap{}
+		o.SetNamespace(tenantNamespace)
+		o.SetName(name)
+		events <- event.GenericEvent{Object: o}
+	}
+	for _, tn := range tenants {
+		wake(tn.GetName())
+	}
+
+	var (
+		ready  = map[string]bool{}
+		passes = map[bool]int{}
+	)
+
+	for len(ready) < healthy {
+		tn := <-r.passed
+		isDoomed := tn.GetUID() == doomed.GetUID()
+		passes[isDoomed]++
+
+		switch {
+		case isDoomed && tn.GetCondition(v1alpha1.TypeStalled).Status != corev1.ConditionTrue:
+			t.Fatalf("the one that cannot go: %s: %s", tn.Status.Phase, tn.Status.Message)
+		case tn.Status.Phase == v1alpha1.PhaseReady:
+			ready[tn.GetName()] = true
+		case !isDoomed:
+			wake(tn.GetName())
+		}
+
+		wake(doomed.GetName())
+
+		// A Tenant needs two passes, and one worker is fair to all.
+		if passes[false] > 2*healthy || passes[true] > passes[false]+1 {
+			t.Fatalf("%d are Ready after %d passes of them, and %d of the one that cannot go", len(ready), passes[false], passes[true])
+		}
+	}
+}
+
+// runWorker runs a controller with one worker, for Tenants by the name of what is sent.
+func runWorker(t *testing.T, r reconcile.Reconciler) chan<- event.GenericEvent {
+	t.Helper()
+
+	c, err := controller.NewUnmanaged("one-worker", controller.Options{
+		Reconciler: r, MaxConcurrentReconciles: 1, SkipNameValidation: ptr.To(true), NeedLeaderElection: ptr.To(false),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	events := make(chan event.GenericEvent, 1000)
+	if err := c.Watch(source.Channel(events, &handler.EnqueueRequestForObject{})); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+
+	go func() { stopped <- c.Start(ctx) }()
+
+	t.Cleanup(func() {
+		stop()
+
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+
+	return events
+}
+
+// passTeller tells of each pass how it left its Tenant.
+type passTeller struct {
+	w      *world
+	inner  reconcile.Reconciler
+	passed chan *v1alpha1.Tenant
+}
+
+func (p *passTeller) Reconcile(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
+	res, err := p.inner.Reconcile(ctx, r)
+
+	select {
+	case p.passed <- read[*v1alpha1.Tenant](p.w, p.w.kube, r.Namespace, r.Name):
+	case <-ctx.Done():
+	}
+
+	return res, err
+}
