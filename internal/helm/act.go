@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"helm.sh/helm/v3/pkg/action"
@@ -30,12 +31,17 @@ func (c *client) Install(ctx context.Context, name string, ch *Chart, values map
 		}
 	}
 
+	return c.install(ctx, name, ch, values, newest != nil)
+}
+
+// install the release, over its newest revision if that is to be replaced.
+func (c *client) install(ctx context.Context, name string, ch *Chart, values map[string]any, replace bool) (*Release, error) {
 	return c.apply(ctx, actionInstall, name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
 		a := action.NewInstall(cfg)
 		a.ReleaseName = name
 		a.Namespace = c.namespace
 		a.Timeout = c.hookTimeout
-		a.Replace = newest != nil
+		a.Replace = replace
 		a.DisableHooks = c.options.skipHooks
 		a.PostRenderer = c.options.postRenderer()
 		a.Labels = writtenLabels(ch.Name(), ch.Metadata.Version, v)
@@ -55,6 +61,14 @@ func (c *client) Upgrade(ctx context.Context, name string, ch *Chart, values map
 		return nil, fmt.Errorf("%w: cannot upgrade %q, revision %s is %s", ErrReleaseLocked, name, newest.Labels["version"], s)
 	case s == StatusUninstalled:
 		return nil, fmt.Errorf("%w: %q is uninstalled, install it", ErrReleaseNotFound, name)
+	case s == StatusFailed && !c.options.skipHooks:
+		r, err := c.read(ctx, name, newest)
+		if err != nil {
+			return nil, err
+		}
+		if stoppedByHook(r) {
+			return c.install(ctx, name, ch, values, true)
+		}
 	}
 
 	return c.apply(ctx, actionUpgrade, name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
@@ -69,6 +83,18 @@ func (c *client) Upgrade(ctx context.Context, name string, ch *Chart, values map
 		a.DisableOpenAPIValidation = true
 		a.SkipSchemaValidation = true // apply did it
 		return a.Run(name, ch, v)
+	})
+}
+
+// stoppedByHook says whether a failed revision is of an install that did not get
+// past the hooks ahead of it. Nothing of the release was made, and an upgrade would
+// never run these hooks.
+func stoppedByHook(r *release.Release) bool {
+	if !r.Info.LastDeployed.Equal(r.Info.FirstDeployed) {
+		return false // An upgrade, whose hooks may be the same.
+	}
+	return slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
+		return slices.Contains(h.Events, release.HookPreInstall) && h.LastRun.Phase != release.HookPhaseSucceeded
 	})
 }
 

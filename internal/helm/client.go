@@ -51,7 +51,8 @@ type Client interface {
 	Install(ctx context.Context, name string, c *Chart, values map[string]any) (*Release, error)
 
 	// Upgrade writes a new revision over a deployed or failed one, the first
-	// included, and creates what is missing of its objects. ErrReleaseNotFound
+	// included, and creates what is missing of its objects. The hooks of an install
+	// run again that it did not get past. ErrReleaseNotFound
 	// if there is none to upgrade, ErrReleaseLocked if the newest is pending,
 	// ErrValuesRefused as for Install. The values replace those of the old
 	// revision, even if they are empty.

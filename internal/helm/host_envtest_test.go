@@ -182,6 +182,14 @@ spec:
     metadata: {labels: {app: x}}
     spec: {containers: [{name: c, image: "example.com/never:1"}]}
 `
+	claimYAML = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: "{{ .Release.Name }}"}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 5Gi}}
+`
 	configMapYAML = `
 apiVersion: v1
 kind: ConfigMap

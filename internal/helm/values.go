@@ -59,7 +59,7 @@ func copyValues(values map[string]any) (map[string]any, error) {
 		return nil, fmt.Errorf("%w: they are not JSON: %w", ErrValuesRefused, err)
 	}
 	if len(raw) > maxValuesBytes {
-		return nil, fmt.Errorf("%w: they are %s of JSON, the limit is %s so that the release fits into a Secret: shorten the overrides",
+		return nil, fmt.Errorf("%w: they are %s of JSON, the limit is %s so that the release fits into a Secret: shorten valuesOverrides",
 			ErrValuesRefused, kib(len(raw)), kib(maxValuesBytes))
 	}
 	out := map[string]any{}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // Reasons of events.
@@ -165,10 +166,31 @@ func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xp
 	}
 
 	if refused != nil {
-		return v1alpha1.TypeReleaseDeployed, refused
+		return v1alpha1.TypeReleaseDeployed, errors.Join(refused, e.repair(ctx, t, f))
 	}
 
 	return v1alpha1.TypeReleaseDeployed, e.makeRelease(ctx, t, f, chart)
+}
+
+// repair what is wrong with the release as it is, when the change that is wanted of it
+// is refused: a vCluster does not stay broken for a mistake in its spec.
+func (e *external) repair(ctx context.Context, t *v1alpha1.Tenant, f *facts) error {
+	if f.drift == "" || f.state == releaseDrifted {
+		return nil
+	}
+
+	c, err := e.chart(ctx, f.release.ChartVersion)
+	if err != nil {
+		return err
+	}
+
+	if err := e.checkNamespace(ctx, t); err != nil {
+		return err
+	}
+
+	return e.writeRelease(ctx, t, e.helm, e.names.release, releaseChange{
+		chart: c, values: f.release.Values, release: f.release, state: releaseDrifted, reason: drifted(f.release, f.drift),
+	})
 }
 
 // prepare gets the chart for a release that is to be written, and refuses what
@@ -190,11 +212,19 @@ func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
 	}
 
 	c, err := e.chart(ctx, f.desired.chartVersion)
+	if errors.Is(err, helm.ErrChartNotFound) {
+		return nil, fmt.Errorf("cannot use %s: %w; supported are %s", f.desired.chartVersionFrom, err, vcluster.SupportedCharts)
+	}
+
 	if err != nil {
 		return nil, err
 	}
 
-	return c, c.Validate(f.desired.values)
+	if err := c.Validate(f.desired.values); err != nil {
+		return nil, fmt.Errorf("cannot use vcluster.valuesOverrides (values of the charts %s are supported): %w", vcluster.SupportedCharts, err)
+	}
+
+	return c, nil
 }
 
 func (e *external) makeRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts, c *helm.Chart) error {

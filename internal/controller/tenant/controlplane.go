@@ -73,7 +73,7 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (contr
 				found:   true,
 				kind:    kindStatefulSet,
 				name:    s.GetName(),
-				ready:   s.Status.ReadyReplicas > 0,
+				ready:   s.Status.ReadyReplicas > 0 && !toNothing(s.Spec.Replicas),
 				rolling: s.Status.ObservedGeneration < s.GetGeneration() || s.Status.UpdatedReplicas < s.Status.Replicas,
 				renewed: s.Spec.Template.GetAnnotations()[v1alpha1.AnnotationRenewed],
 			}, nil
@@ -92,7 +92,7 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (contr
 				found:   true,
 				kind:    kindDeployment,
 				name:    d.GetName(),
-				ready:   d.Status.ReadyReplicas > 0,
+				ready:   d.Status.ReadyReplicas > 0 && !toNothing(d.Spec.Replicas),
 				rolling: d.Status.ObservedGeneration < d.GetGeneration() || d.Status.UpdatedReplicas < d.Status.Replicas,
 				renewed: d.Spec.Template.GetAnnotations()[v1alpha1.AnnotationRenewed],
 			}, nil
@@ -101,3 +101,6 @@ func (e *external) listWorkloads(ctx context.Context, from client.Reader) (contr
 
 	return controlPlaneFacts{}, nil
 }
+
+// toNothing says that a workload is to run no pod: those that it has are about to go.
+func toNothing(replicas *int32) bool { return replicas != nil && *replicas == 0 }

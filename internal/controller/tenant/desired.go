@@ -33,7 +33,10 @@ type defaults struct {
 // desired is a release as it should be.
 type desired struct {
 	chartVersion string
-	values       map[string]any
+	// chartVersionFrom says where it was set, for messages.
+	chartVersionFrom string
+
+	values map[string]any
 	// allowance is what its pods need in the host namespace.
 	allowance quota.Allowance
 }
@@ -58,7 +61,7 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 		return desired{}, fmt.Errorf("cannot use %s: %w", from, err)
 	}
 
-	out := desired{chartVersion: version.String()}
+	out := desired{chartVersion: version.String(), chartVersionFrom: from}
 
 	out.values, err = vcluster.Values(vcluster.Spec{
 		ChartVersion:      out.chartVersion,

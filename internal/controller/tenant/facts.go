@@ -51,7 +51,9 @@ type facts struct {
 	// notIsolated names what of it must change; empty if nothing must.
 	notIsolated string
 
-	release  *helm.Release
+	release *helm.Release
+	// drift says in words what is wrong with an object of the release; empty when nothing is.
+	drift    string
 	state    releaseState
 	reason   string
 	workload controlPlaneFacts
@@ -99,7 +101,7 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 	f.agentRight, f.quotaRight = e.agentRight(t, f.children), e.quotaRight(t, f.children)
 
 	if ns == nil {
-		f.state, f.reason = classify(nil, f.desired, "", e.clock.Now())
+		f.state, f.reason = e.classify(nil, f.desired, "")
 	} else if err := e.gatherInstalled(ctx, t, f); err != nil {
 		return nil, err
 	}
@@ -151,14 +153,11 @@ func (e *external) gatherRelease(ctx context.Context, t *v1alpha1.Tenant, f *fac
 
 	f.certificate = certificateOf(f.access, f.workload, e.clock.Now())
 
-	var missing string
-	if f.access.kubeconfig == nil {
-		if missing, err = e.findMissing(ctx, f.release); err != nil {
-			return err
-		}
+	if f.drift, err = e.findDrift(ctx, f.release, f.access.kubeconfig != nil); err != nil {
+		return err
 	}
 
-	f.state, f.reason = classify(f.release, f.desired, missing, e.clock.Now())
+	f.state, f.reason = e.classify(f.release, f.desired, f.drift)
 	if f.invalid != nil {
 		f.state, f.reason = releaseInvalid, f.invalid.Error()
 	}

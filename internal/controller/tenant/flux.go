@@ -127,7 +127,7 @@ func (e *external) readFlux(ctx context.Context, in *wayIn, f *fluxFacts) error 
 	}
 
 	f.seen = true
-	f.state, f.reason = classify(f.release, f.desired, missing, e.clock.Now())
+	f.state, f.reason = e.classify(f.release, f.desired, missing)
 
 	switch {
 	case f.invalid != nil:

@@ -27,8 +27,8 @@ const maxDeployments = client.Limit(500)
 // byHelm is a label that Helm puts on all that it makes.
 var byHelm = client.MatchingLabels{"app.kubernetes.io/managed-by": "Helm"}
 
-// lookAtFlux finds out whose Flux is and how it is, and names an object of its
-// release that is gone.
+// lookAtFlux finds out whose Flux is and how it is, and says which object of its
+// release is gone.
 func (e *external) lookAtFlux(ctx context.Context, in *wayIn, f *fluxFacts) (missing string, err error) {
 	have := &appsv1.DeploymentList{}
 	if err := in.live.List(ctx, have, client.InNamespace(flux.Namespace), maxDeployments); err != nil {
@@ -163,7 +163,7 @@ func fluxTroubles(ctx context.Context, c client.Reader, want flux.Parts, all []a
 	return out, nil
 }
 
-// missingOf names a part of Flux that is gone.
+// missingOf says which part of Flux is gone.
 func missingOf(want flux.Parts, have []appsv1.Deployment, crds sets.Set[string]) string {
 	there := sets.New[string]()
 	for i := range have {
@@ -172,13 +172,13 @@ func missingOf(want flux.Parts, have []appsv1.Deployment, crds sets.Set[string])
 
 	for _, d := range want.Deployments {
 		if !there.Has(d.String()) {
-			return fmt.Sprintf("its Deployment %q", d)
+			return fmt.Sprintf("its Deployment %q is gone", d)
 		}
 	}
 
 	for _, c := range want.CRDs {
 		if !crds.Has(c.Name) {
-			return fmt.Sprintf("its CustomResourceDefinition %q", c.Name)
+			return fmt.Sprintf("its CustomResourceDefinition %q is gone", c.Name)
 		}
 	}
 

@@ -34,9 +34,9 @@ func TestMissingOf(t *testing.T) {
 		want   string
 	}{
 		"None":       {"all of it is there", both, sets.New(fluxCRD, "more"), ""},
-		"Deployment": {"a Deployment is gone", both[:1], sets.New(fluxCRD), `its Deployment "flux-system/kustomize-controller"`},
-		"Elsewhere":  {"one of another namespace is another", []appsv1.Deployment{both[1], *elsewhere}, sets.New(fluxCRD), `its Deployment "flux-system/source-controller"`},
-		"CRD":        {"a CRD is gone", both, sets.New[string](), `its CustomResourceDefinition "` + fluxCRD + `"`},
+		"Deployment": {"a Deployment is gone", both[:1], sets.New(fluxCRD), `its Deployment "flux-system/kustomize-controller" is gone`},
+		"Elsewhere":  {"one of another namespace is another", []appsv1.Deployment{both[1], *elsewhere}, sets.New(fluxCRD), `its Deployment "flux-system/source-controller" is gone`},
+		"CRD":        {"a CRD is gone", both, sets.New[string](), `its CustomResourceDefinition "` + fluxCRD + `" is gone`},
 	}
 	for name, tc := range cases {
 		if got := missingOf(want, tc.have, tc.crds); got != tc.want {

@@ -4,15 +4,8 @@
 package tenant
 
 import (
-	"context"
 	"fmt"
 	"time"
-
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
@@ -21,10 +14,6 @@ import (
 // staleAfter is the age at which a pending revision counts as abandoned. A pass
 // ends after a minute, so the writer of an older one is dead.
 const staleAfter = 90 * time.Second
-
-// settleTime is the age at which the objects of a release must be there. A
-// younger one is only coming up.
-const settleTime = 15 * time.Second
 
 // releaseState is how a release relates to what is wanted.
 type releaseState string
@@ -35,14 +24,14 @@ const (
 	releaseStale     releaseState = "Stale"     // an old revision is pending; its writer is dead
 	releaseFailed    releaseState = "Failed"    // the newest revision failed
 	releaseOutOfSync releaseState = "OutOfSync" // chart version or values differ
-	releaseDrifted   releaseState = "Drifted"   // an object of it is gone
+	releaseDrifted   releaseState = "Drifted"   // an object of it is gone, or runs no pod
 	releaseInvalid   releaseState = "Invalid"   // the spec cannot become a release
 	releaseInSync    releaseState = "InSync"    // nothing to do
 )
 
 // classify a release, with the reason in words. It decides nothing else than
-// which step comes next. Missing is an object of the release that is gone.
-func classify(r *helm.Release, d desired, missing string, now time.Time) (releaseState, string) {
+// which step comes next. Drift says in words what is wrong with an object of the release.
+func classify(r *helm.Release, d desired, drift string, now time.Time) (releaseState, string) {
 	switch {
 	case r == nil || r.Status == helm.StatusUninstalled:
 		return releaseAbsent, "the vCluster is not installed yet"
@@ -58,11 +47,28 @@ func classify(r *helm.Release, d desired, missing string, now time.Time) (releas
 		return releaseOutOfSync, fmt.Sprintf("chart version %s is to become %s", r.ChartVersion, d.chartVersion)
 	case !helm.ValuesEqual(r.Values, d.values):
 		return releaseOutOfSync, "the chart's values are to change"
-	case missing != "":
-		return releaseDrifted, fmt.Sprintf("release %q is deployed, but %s is gone", r.Name, missing)
+	case drift != "":
+		return releaseDrifted, drifted(r, drift)
 	default:
 		return releaseInSync, ""
 	}
+}
+
+func drifted(r *helm.Release, drift string) string {
+	return fmt.Sprintf("release %q is deployed, but %s", r.Name, drift)
+}
+
+// classify a release at this time. A revision that may have a living writer is
+// looked at again once it is stale.
+func (e *external) classify(r *helm.Release, d desired, drift string) (releaseState, string) {
+	now := e.clock.Now()
+
+	state, reason := classify(r, d, drift, now)
+	if state == releaseLocked {
+		e.wakeAfter(staleAfter - now.Sub(r.Updated))
+	}
+
+	return state, reason
 }
 
 // isUnfinished says that a release of ours was never installed to the end.
@@ -84,53 +90,4 @@ func refuse(r *helm.Release, d desired) error {
 		vcluster.Release{ChartVersion: r.ChartVersion, Values: r.Values},
 		vcluster.Release{ChartVersion: d.chartVersion, Values: d.values},
 	)
-}
-
-// findMissing names an object of a deployed release that is not there any more.
-// It asks for each, and only when the tenant's API does not answer.
-func (e *external) findMissing(ctx context.Context, r *helm.Release) (string, error) {
-	if r == nil || r.Status != helm.StatusDeployed || e.clock.Since(r.Updated) < settleTime {
-		return "", nil
-	}
-
-	objs, err := helm.ManifestObjects(r)
-	if err != nil {
-		return "", err
-	}
-
-	for _, o := range objs {
-		gone, err := e.isGone(ctx, o)
-		if err != nil {
-			return "", fmt.Errorf("cannot read %s %q of release %q on the host cluster: %w", o.GetKind(), o.GetName(), r.Name, err)
-		}
-
-		if gone {
-			return fmt.Sprintf("its %s %q", o.GetKind(), o.GetName()), nil
-		}
-	}
-
-	return "", nil
-}
-
-func (e *external) isGone(ctx context.Context, o *unstructured.Unstructured) (bool, error) {
-	namespaced, err := e.live.IsObjectNamespaced(o)
-	if meta.IsNoMatchError(err) {
-		return false, nil // An upgrade could not bring back what the host does not serve.
-	}
-
-	if err != nil {
-		return false, err
-	}
-
-	key := client.ObjectKeyFromObject(o)
-	if namespaced && key.Namespace == "" {
-		key.Namespace = e.names.namespace
-	}
-
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(o.GroupVersionKind())
-
-	err = e.live.Get(ctx, key, found)
-
-	return kerrors.IsNotFound(err), client.IgnoreNotFound(err)
 }

@@ -36,7 +36,7 @@ func TestClassify(t *testing.T) {
 		},
 		"Drifted": {
 			reason:  "deployed, but an object of it is gone",
-			release: releaseOf(alice().Obj()).Obj(), missing: "its Service", want: releaseDrifted, says: "its Service is gone", now: old,
+			release: releaseOf(alice().Obj()).Obj(), missing: "its Service is gone", want: releaseDrifted, says: "its Service is gone", now: old,
 		},
 		"OtherChart": {
 			reason:  "the chart version differs",
