@@ -153,7 +153,7 @@ var _ = Describe("A Ready Tenant", Ordered, ContinueOnFailure, func() {
 			Expect(counters(ctx)[rig.HelmActions]).To(Equal(before[rig.HelmActions]))
 			Expect(rig.Answers(ctx, kubeconfig)).To(Succeed())
 		},
-		Entry("another size of its volume",
+		Entry("H6: a volume of 10Gi instead of 5Gi",
 			&v1alpha1.VClusterSpec{ValuesOverrides: values(`{"controlPlane":{"statefulSet":{"persistence":{"volumeClaim":{"size":"10Gi"}}}}}`)},
 			"controlPlane.statefulSet.persistence.volumeClaim.size", SpecTimeout(specLimit)),
 		Entry("another backing store",
@@ -162,13 +162,13 @@ var _ = Describe("A Ready Tenant", Ordered, ContinueOnFailure, func() {
 		Entry("another distro",
 			&v1alpha1.VClusterSpec{Distro: ptr.To(v1alpha1.DistroK3s)},
 			"vcluster.distro", SpecTimeout(specLimit)),
-		Entry("a value that the chart's schema refuses",
+		Entry("C4: a value that the chart's schema refuses",
 			&v1alpha1.VClusterSpec{ValuesOverrides: values(`{"logging":{"encoding":1}}`)},
 			"logging.encoding", SpecTimeout(specLimit)),
 		Entry("a value that no Tenant may set",
 			&v1alpha1.VClusterSpec{ValuesOverrides: values(`{"sync":{"toHost":{"networkPolicies":{"enabled":true}}}}`)},
 			"sync.toHost.networkPolicies.enabled", SpecTimeout(specLimit)),
-		Entry("a chart version that does not exist",
+		Entry("C4: a chart version that does not exist",
 			&v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.36.99")},
 			"0.36.99", SpecTimeout(specLimit)),
 	)

@@ -33,15 +33,18 @@ var _ = Describe("A Tenant that cannot be made", func() {
 			removeAndWait(ctx, t)
 			expectNothingLeft(ctx, t)
 		},
-		Entry("a chart version that does not exist", func(t *v1alpha1.Tenant) {
+		Entry("C4: a chart version that does not exist", func(t *v1alpha1.Tenant) {
 			t.Spec.VCluster = &v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.35.99")}
-		}, "0.35.99", rig.ChartRepository, SpecTimeout(specLimit)),
-		Entry("a chart version that is not supported", func(t *v1alpha1.Tenant) {
+		}, "vcluster.chartVersion", "0.35.99", rig.ChartRepository, "0.20.0 to 0.36.x", SpecTimeout(specLimit)),
+		Entry("C4: a chart version that is not supported", func(t *v1alpha1.Tenant) {
 			t.Spec.VCluster = &v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.19.0")}
 		}, "0.19.0", "0.20", "0.36", SpecTimeout(specLimit)),
-		Entry("a value that the chart's schema refuses", func(t *v1alpha1.Tenant) {
+		Entry("C4: a value that the chart's schema refuses", func(t *v1alpha1.Tenant) {
 			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"sync":{"toHost":{"pods":{"enabled":"often"}}}}`)}
-		}, "sync.toHost.pods.enabled", SpecTimeout(specLimit)),
+		}, "vcluster.valuesOverrides", "sync.toHost.pods.enabled", "0.20.0 to 0.36.x", SpecTimeout(specLimit)),
+		Entry("C4: values of chart 0.19", func(t *v1alpha1.Tenant) {
+			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"syncer":{"extraArgs":["--v=2"]}}`)}
+		}, "vcluster.valuesOverrides", "syncer", SpecTimeout(specLimit)),
 		Entry("a value that no Tenant may set", func(t *v1alpha1.Tenant) {
 			t.Spec.VCluster = &v1alpha1.VClusterSpec{ValuesOverrides: values(`{"exportKubeConfig":{"server":"https://example.com"}}`)}
 		}, "exportKubeConfig.server", `spec.allowedValuesOverrides of ClusterProviderConfig "default"`, SpecTimeout(specLimit)),
@@ -50,7 +53,7 @@ var _ = Describe("A Tenant that cannot be made", func() {
 		}, "nowhere", SpecTimeout(specLimit)),
 	)
 
-	It("fails with the layer of a registry that cannot be reached", func(ctx SpecContext) {
+	It("C2: fails with the layer of a registry that cannot be reached", func(ctx SpecContext) {
 		pc := rig.ProviderConfig("closed-"+rand.String(5), v1alpha1.Chart{
 			Repository: "oci://10.89.0.1:1/loft-sh/charts/vcluster", Version: rig.ChartVersion, PlainHTTP: true,
 		})

@@ -40,7 +40,7 @@ func cached(t *testing.T, dir string) []string {
 }
 
 // Not parallel: it reads the counter of the process.
-func TestGetDownloadsOnce(t *testing.T) {
+func TestC1GetDownloadsOnce(t *testing.T) {
 	r := newRegistry(t, false)
 	r.push(t, helmChart("app", "1.0.0"))
 	c := newCache(t)
@@ -84,7 +84,7 @@ func TestGetDownloadsOnce(t *testing.T) {
 	}
 }
 
-func TestGetHealsDamage(t *testing.T) {
+func TestC1GetHealsDamage(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -141,7 +141,7 @@ func TestGetHealsDamage(t *testing.T) {
 	}
 }
 
-func TestGetForgetsFailure(t *testing.T) {
+func TestC1GetForgetsFailure(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t, false)
 	c := newCache(t)

@@ -124,7 +124,7 @@ func dockerConfig(host, password string) []byte {
 	return fmt.Appendf(nil, `{"auths": {"https://%s": {"auth": %q}, "other.example.com": {"username": "x", "password": "y"}}}`, host, b64)
 }
 
-func TestGetFromRegistry(t *testing.T) {
+func TestC2GetFromRegistry(t *testing.T) {
 	t.Parallel()
 	plain := newRegistry(t, false)
 	secure := newRegistry(t, true)
@@ -256,7 +256,7 @@ func TestGetRefusesReference(t *testing.T) {
 	}
 }
 
-func TestLayer(t *testing.T) {
+func TestC2Layer(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string

@@ -267,7 +267,7 @@ func TestActRefuses(t *testing.T) {
 		"UpgradeUninstalled": {reason: "there is nothing left to upgrade", status: release.StatusUninstalled, act: upgrade, values: good, want: ErrReleaseNotFound},
 		"InstallValues":      {reason: "values are refused before anything is written", act: install, values: map[string]any{"mode": "z"}, want: ErrValuesRefused, says: "mode:"},
 		"UpgradeValues":      {reason: "values are refused before anything is written", status: release.StatusDeployed, act: upgrade, want: ErrValuesRefused, says: "mode: required"},
-		"Forbidden": {
+		"H11: update of Secrets is missing": {
 			reason: "missing rights are found before anything is written, and named",
 			act:    install, values: good, forbidden: []string{"update"}, want: ErrHostForbids, says: "update",
 		},

@@ -44,7 +44,7 @@ func TestValuesEqual(t *testing.T) {
 	}
 }
 
-func TestValuesEqualInAnyOrder(t *testing.T) {
+func TestH7ValuesEqualInAnyOrder(t *testing.T) {
 	t.Parallel()
 	want := map[string]any{"replicas": 1, "a": map[string]any{}}
 	for i := range 20 {
@@ -74,7 +74,7 @@ func TestCopyValuesRefuses(t *testing.T) {
 		in     map[string]any
 		says   []string
 	}{
-		"TooLarge": {
+		"H5: 1.5 MiB": {
 			reason: "1.5 MiB would not fit into a Secret",
 			in:     map[string]any{"s": strings.Repeat("x", 3<<19)},
 			says:   []string{"1537 KiB", "256 KiB"},

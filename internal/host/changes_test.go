@@ -35,7 +35,7 @@ func TestMatters(t *testing.T) {
 		"Label":           {"somebody takes the stamp off", &corev1.ResourceQuota{}, func(o client.Object) { o.SetLabels(map[string]string{"a": "b"}) }, true},
 		"Annotation":      {"or the Tenant's name", &corev1.ResourceQuota{}, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
 		"Deleted":         {"somebody deletes it", &corev1.ResourceQuota{}, func(o client.Object) { o.SetDeletionTimestamp(&now) }, true},
-		"SetScaled":       {"somebody scales it", &appsv1.StatefulSet{}, func(o client.Object) { o.SetGeneration(2) }, true},
+		"H9: SetScaled":   {"somebody scales it", &appsv1.StatefulSet{}, func(o client.Object) { o.SetGeneration(2) }, true},
 		"SetReady":        {"the control plane becomes ready", &appsv1.StatefulSet{}, func(o client.Object) { o.(*appsv1.StatefulSet).Status.ReadyReplicas = 1 }, true},
 		"SetIdle":         {"only its metadata is managed anew", &appsv1.StatefulSet{}, func(o client.Object) { o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "x"}}) }, false},
 		"DeploymentReady": {"a control plane without a volume becomes ready", &appsv1.Deployment{}, func(o client.Object) { o.(*appsv1.Deployment).Status.ReadyReplicas = 1 }, true},

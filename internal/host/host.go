@@ -16,6 +16,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -58,7 +59,7 @@ func watched() map[client.Object]cache.ByObject {
 	}
 
 	ours := with(v1alpha1.LabelManagedBy, v1alpha1.ManagedBy)
-	vclusters := with(vcluster.LabelApp, vcluster.AppName)
+	vclusters := cache.ByObject{Label: byVCluster()}
 	ownAPI := with(discoveryv1.LabelServiceName, isolation.APIService)
 	ownAPI.Namespaces = map[string]cache.Config{isolation.APINamespace: {}}
 
@@ -73,6 +74,16 @@ func watched() map[client.Object]cache.ByObject {
 		&corev1.Service{}:             vclusters,
 		exportedSecret():              vclusters,
 	}
+}
+
+// byVCluster selects what the charts make: the control plane, and an etcd of its own.
+func byVCluster() labels.Selector {
+	r, err := labels.NewRequirement(vcluster.LabelApp, selection.In, []string{vcluster.AppName, vcluster.EtcdAppName})
+	if err != nil { // These are labels.
+		return labels.Nothing()
+	}
+
+	return labels.NewSelector().Add(*r)
 }
 
 func exportedSecret() client.Object {

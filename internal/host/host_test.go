@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -188,6 +189,12 @@ func TestWatched(t *testing.T) {
 
 		if _, body := o.(*corev1.Secret); body {
 			t.Error("the bodies of Secrets are kept in memory")
+		}
+	}
+
+	for app, want := range map[string]bool{"vcluster": true, "vcluster-etcd": true, "other": false, "": false} {
+		if got := byVCluster().Matches(labels.Set{vcluster.LabelApp: app}); got != want {
+			t.Errorf("app %q: watched %t, want %t", app, got, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestRefused(t *testing.T) {
 		wanted  Release
 		words   []string
 	}{
-		"size": {
+		"H6: volume of 5Gi to 10Gi": {
 			"a volume claim template cannot change",
 			release("0.36.1", claim+"size", "5Gi"), release("0.36.1", claim+"size", "10Gi"),
 			[]string{claim + "size", `"5Gi"`, `"10Gi"`, "new Tenant"},
@@ -89,7 +89,7 @@ func TestRefused(t *testing.T) {
 			release("0.21.2", distro+"k0s.enabled", true), release("0.21.2", distro+"k8s.enabled", true),
 			[]string{"controlPlane.distro", `"k0s"`},
 		},
-		"chart without k3s": {
+		"C5: chart without k3s": {
 			"an upgrade of the chart would switch the distribution",
 			release("0.32.0", distro+"k3s.enabled", true), release("0.33.0", distro+"k8s.enabled", true),
 			[]string{"controlPlane.distro", `"k3s"`, `"k8s"`, "0.32", "new Tenant"},

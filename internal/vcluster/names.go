@@ -13,10 +13,12 @@ import (
 const KeyConfig = "config"
 
 const (
-	// LabelApp is the label that the chart puts on every object it makes, with the value AppName.
+	// LabelApp is the label that the chart puts on every object it makes, with the value AppName or EtcdAppName.
 	LabelApp = "app"
 	// AppName is the value of LabelApp.
 	AppName = "vcluster"
+	// EtcdAppName is its value on an etcd that the chart deploys.
+	EtcdAppName = "vcluster-etcd"
 	// LabelRelease is the chart's label that carries the release name.
 	LabelRelease = "release"
 	// LabelSyncedBy marks what a virtual cluster syncs to the host. Its value is the release name on

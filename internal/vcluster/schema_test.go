@@ -147,7 +147,7 @@ func TestSchemasRefuse(t *testing.T) {
 			"each schema has its arguments", "controlPlane.distro.k8s.controllerManager.extraArgs", []any{"--v=2"},
 			nil, []string{"0.20.4", "0.21.2", "0.30.4", "0.33.4", "0.34.0", "0.36.1"},
 		},
-		"values of 0.19": {
+		"C4: values of 0.19": {
 			"another layout", "syncer.extraArgs", []any{},
 			[]string{"0.20.4", "0.36.1"}, nil,
 		},

@@ -48,7 +48,6 @@ func TestActOnTheRelease(t *testing.T) {
 
 	// unready is the one event that a Tenant which is no longer Ready has.
 	unready := []event.Reason{event.Reason(v1alpha1.PhaseProvisioning)}
-	repaired := append([]event.Reason{reasonRepaired}, unready...)
 
 	cases := map[string]struct {
 		reason string
@@ -57,24 +56,10 @@ func TestActOnTheRelease(t *testing.T) {
 		writes []string
 		events []event.Reason
 	}{
-		"InSync":      {reason: "nothing to do", change: func(*world, tenantBuilder) {}},
-		"Locked":      {reason: "a young pending revision is left alone", change: status(helm.StatusPendingUpgrade), later: 89 * time.Second, events: unready},
-		"LockedFirst": {reason: "the first one too", change: status(helm.StatusPendingInstall), later: time.Second, events: unready},
-		"Stale":       {reason: "a stale one is unlocked, upgraded and told once", change: status(helm.StatusPendingUpgrade), later: 20 * time.Minute, writes: []string{unlock, upgrade}, events: []event.Reason{reasonUnlocked}},
-		"StaleGoing":  {reason: "an abandoned uninstall too", change: status(helm.StatusUninstalling), later: 20 * time.Minute, writes: []string{unlock, upgrade}, events: []event.Reason{reasonUnlocked}},
-		"Failed":      {reason: "a failed one is upgraded, never uninstalled", change: status(helm.StatusFailed), writes: []string{upgrade}},
-		"Uninstalled": {reason: "one that somebody uninstalled is installed", change: status(helm.StatusUninstalled), writes: []string{install}},
-		"Gone":        {reason: "one that is gone is installed", change: func(w *world, _ tenantBuilder) { w.helm.release = nil }, writes: []string{install}},
-		"NoWorkload": {
-			reason: "a workload that is gone is repaired once, with one event", later: settleTime,
-			change: func(w *world, b tenantBuilder) { w.remove(w.host, controlPlane(namesOf(b.Obj())).Obj()) },
-			writes: []string{upgrade}, events: repaired,
-		},
-		"NoService": {
-			reason: "so is any other object", later: settleTime,
-			change: func(w *world, b tenantBuilder) { w.remove(w.host, service(namesOf(b.Obj()))) },
-			writes: []string{upgrade}, events: repaired,
-		},
+		"InSync":                   {reason: "nothing to do", change: func(*world, tenantBuilder) {}},
+		"H2: revision 1 is failed": {reason: "it is upgraded, never uninstalled", change: status(helm.StatusFailed), writes: []string{upgrade}},
+		"Uninstalled":              {reason: "one that somebody uninstalled is installed", change: status(helm.StatusUninstalled), writes: []string{install}},
+		"Gone":                     {reason: "one that is gone is installed", change: func(w *world, _ tenantBuilder) { w.helm.release = nil }, writes: []string{install}},
 		"ComingUp": {
 			reason: "what is not there yet is not gone", later: settleTime - time.Nanosecond,
 			change: func(w *world, b tenantBuilder) { w.remove(w.host, controlPlane(namesOf(b.Obj())).Obj()) }, events: unready,
@@ -151,13 +136,13 @@ func TestRefusedChange(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"Volume":       {"the field is named", func(b tenantBuilder) { b.Overrides(biggerVolume) }, true, vcluster.ErrImmutableValue, "persistence.volumeClaim.size"},
-		"OlderChart":   {"an older chart", func(b tenantBuilder) { b.Chart("0.35.0") }, true, vcluster.ErrImmutableValue, "vcluster.chartVersion"},
-		"Distro":       {"a distro switch by the chart", func(b tenantBuilder) { b.Chart("0.30.4") }, true, vcluster.ErrImmutableValue, "distro"},
-		"Schema":       {"the schema's path", func(b tenantBuilder) { b.Overrides(`{"refused": 1}`) }, true, helm.ErrValuesRefused, "refused"},
-		"UnknownChart": {"the registry has it not, or is down", func(b tenantBuilder) { b.Chart("0.36.9") }, true, helm.ErrChartNotFound, "0.36.9"},
-		"NotAllowed":   {"a value that no Tenant may set", func(b tenantBuilder) { b.Overrides(synced) }, false, vcluster.ErrOverrideNotAllowed, "sync.toHost.networkPolicies.enabled"},
-		"Invalid":      {"what cannot become values makes no wall", func(b tenantBuilder) { b.Overrides(`[]`) }, false, nil, "valuesOverrides"},
+		"H6: volume of 5Gi to 10Gi":         {"the field is named", func(b tenantBuilder) { b.Overrides(biggerVolume) }, true, vcluster.ErrImmutableValue, `cannot change controlPlane.statefulSet.persistence.volumeClaim.size from "5Gi" to "10Gi"`},
+		"OlderChart":                        {"an older chart", func(b tenantBuilder) { b.Chart("0.35.0") }, true, vcluster.ErrImmutableValue, "vcluster.chartVersion"},
+		"Distro":                            {"a distro switch by the chart", func(b tenantBuilder) { b.Chart("0.30.4") }, true, vcluster.ErrImmutableValue, "distro"},
+		"C4: value that the schema refuses": {"the schema's path", func(b tenantBuilder) { b.Overrides(`{"refused": 1}`) }, true, helm.ErrValuesRefused, "refused"},
+		"C4: unknown chart version":         {"the registry has it not", func(b tenantBuilder) { b.Chart("0.36.9") }, true, helm.ErrChartNotFound, "0.36.9"},
+		"NotAllowed":                        {"a value that no Tenant may set", func(b tenantBuilder) { b.Overrides(synced) }, false, vcluster.ErrOverrideNotAllowed, "sync.toHost.networkPolicies.enabled"},
+		"Invalid":                           {"what cannot become values makes no wall", func(b tenantBuilder) { b.Overrides(`[]`) }, false, nil, "valuesOverrides"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

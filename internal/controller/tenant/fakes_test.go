@@ -37,7 +37,7 @@ func (r watchedOnly) selects(o runtime.Object, l map[string]string) (bool, error
 	case *corev1.Namespace, *corev1.NamespaceList, *corev1.ResourceQuota, *corev1.LimitRange, *networkingv1.NetworkPolicy:
 		return l[v1alpha1.LabelManagedBy] == v1alpha1.ManagedBy, nil
 	case *appsv1.StatefulSet, *appsv1.StatefulSetList, *appsv1.Deployment, *appsv1.DeploymentList, *corev1.Service:
-		return l[vcluster.LabelApp] == vcluster.AppName, nil
+		return l[vcluster.LabelApp] == vcluster.AppName || l[vcluster.LabelApp] == vcluster.EtcdAppName, nil
 	case *discoveryv1.EndpointSliceList:
 		return l[discoveryv1.LabelServiceName] == isolation.APIService, nil
 	default:

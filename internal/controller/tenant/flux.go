@@ -212,7 +212,9 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 
 	// What cannot be counted is refused: its pods would come before their allowance,
 	// or could not be read again.
-	if _, err := e.fluxNeeds(ctx, f.desired); err != nil {
+	if _, err := e.fluxNeeds(ctx, f.desired); errors.Is(err, helm.ErrValuesRefused) {
+		return fmt.Errorf("cannot use flux.valuesOverrides: %w", err)
+	} else if err != nil {
 		return err
 	}
 
