@@ -198,8 +198,8 @@ const (
 	PhasePending TenantPhase = "Pending"
 	// PhaseProvisioning: the namespace, the vCluster or its kubeconfig is being made.
 	PhaseProvisioning TenantPhase = "Provisioning"
-	// PhaseInstallingFlux: the vCluster answers; Flux, and the App Advisor and the
-	// quota beside it, are being installed in it.
+	// PhaseInstallingFlux: the vCluster answers; its DNS, Flux, and the App Advisor
+	// and the quota beside it, are coming up in it.
 	PhaseInstallingFlux TenantPhase = "InstallingFlux"
 	// PhaseReady: everything that was asked for is there and answers.
 	PhaseReady TenantPhase = "Ready"
@@ -221,6 +221,8 @@ const (
 	TypeAPIReachable xpv2.ConditionType = "APIReachable"
 	// TypeKubeconfigPublished: the kubeconfig Secret holds those credentials.
 	TypeKubeconfigPublished xpv2.ConditionType = "KubeconfigPublished"
+	// TypeDNSReady: the vCluster's CoreDNS is available, or it runs none.
+	TypeDNSReady xpv2.ConditionType = "DNSReady"
 	// TypeFluxReady: Flux runs inside the vCluster, is not wanted, or is managed by
 	// the tenant.
 	TypeFluxReady xpv2.ConditionType = "FluxReady"

@@ -61,7 +61,7 @@ var _ = Describe("The Tenant of examples/tenant", Ordered, ContinueOnFailure, fu
 
 		for _, stage := range []xpv2.ConditionType{
 			v1alpha1.TypeBoundaryReady, v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
-			v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
+			v1alpha1.TypeDNSReady, v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
 		} {
 			Expect(c.t).To(haveCondition(stage, corev1.ConditionTrue, v1alpha1.ReasonDone), string(stage))
 		}

@@ -315,7 +315,7 @@ spec: {group: source.toolkit.fluxcd.io, names: {plural: gitrepositories}}
 
 const fluxCRD = "gitrepositories.source.toolkit.fluxcd.io"
 
-// fluxBuilder builds Deployments of Flux as Helm makes them.
+// fluxBuilder builds Deployments inside a vCluster, such as those of Flux as Helm makes them.
 type fluxBuilder struct{ *appsv1.Deployment }
 
 func fluxController(name string) fluxBuilder {
@@ -343,6 +343,17 @@ func (b fluxBuilder) Ready() fluxBuilder {
 }
 
 func (b fluxBuilder) Obj() *appsv1.Deployment { return b.Deployment }
+
+// coreDNS is the Deployment that vCluster makes inside of itself.
+func coreDNS() fluxBuilder {
+	b := fluxController(vcluster.DNSDeployment)
+	b.SetNamespace(vcluster.DNSNamespace)
+	b.SetAnnotations(nil)
+	b.SetLabels(vcluster.DNSLabels())
+	b.Spec.Selector.MatchLabels = vcluster.DNSLabels()
+
+	return b
+}
 
 // fluxDefinition is the CRD of Flux as Helm makes it.
 func fluxDefinition(established bool) *apiextensionsv1.CustomResourceDefinition {

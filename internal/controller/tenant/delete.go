@@ -134,7 +134,7 @@ func (e *external) reportDeletion(t *v1alpha1.Tenant, why xpv2.ConditionReason, 
 	stages := []xpv2.Condition{notDone(v1alpha1.TypeBoundaryReady, why, message)}
 
 	for _, ct := range []xpv2.ConditionType{
-		v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
+		v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished, v1alpha1.TypeDNSReady,
 		v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
 	} {
 		stages = append(stages, notDone(ct, v1alpha1.ReasonRemoving, "the Tenant is being deleted"))

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
@@ -61,6 +62,7 @@ type facts struct {
 	// certificate is the kubeconfig's.
 	certificate certificate
 
+	dns      dnsFacts
 	flux     fluxFacts
 	children children
 	// agentRight and quotaRight say that nothing of the Tenant's own must change.
@@ -127,9 +129,19 @@ func (e *external) gatherInstalled(ctx context.Context, t *v1alpha1.Tenant, f *f
 		return err
 	}
 
-	e.gatherFlux(ctx, f)
+	e.gatherInside(ctx, f)
 
 	return nil
+}
+
+// gatherInside finds out what works inside the vCluster, in a time of its own: its
+// API may hang.
+func (e *external) gatherInside(ctx context.Context, f *facts) {
+	ctx, cancel := context.WithTimeout(ctx, inside.PassTimeout)
+	defer cancel()
+
+	e.gatherDNS(ctx, f)
+	e.gatherFlux(ctx, f)
 }
 
 // gatherRelease finds out what Helm has installed and what works of it.
@@ -252,7 +264,7 @@ func (f *facts) stages() []xpv2.Condition {
 	}
 
 	return []xpv2.Condition{
-		boundary(), release(), f.apiStage(), f.kubeconfigStage(), f.flux.stage(), f.quotaStage(), f.advisorStage(),
+		boundary(), release(), f.apiStage(), f.kubeconfigStage(), f.dnsStage(), f.flux.stage(), f.quotaStage(), f.advisorStage(),
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
@@ -93,9 +92,6 @@ func (e *external) gatherFlux(ctx context.Context, f *facts) {
 		return
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, inside.PassTimeout)
-	defer cancel()
-
 	if err := e.readFlux(ctx, f.access.in, &f.flux); err != nil {
 		f.flux.unseen = fmt.Errorf("%w: %w", errUnseenFlux, tenantapi.Steady(err))
 		f.flux.ranBefore = e.before.GetCondition(v1alpha1.TypeFluxReady).Status == corev1.ConditionTrue
@@ -104,9 +100,9 @@ func (e *external) gatherFlux(ctx context.Context, f *facts) {
 	}
 
 	if f.flux.healthy || f.flux.takenOver != "" {
-		f.access.in.unfollow()
+		f.access.in.unfollow(flux.Namespace)
 	} else if f.flux.state == releaseInSync {
-		f.access.in.follow()
+		f.access.in.follow(flux.Namespace)
 	}
 }
 
@@ -222,7 +218,7 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 		return err
 	}
 
-	in.follow()
+	in.follow(flux.Namespace)
 
 	return e.writeRelease(ctx, t, in.flux, flux.ReleaseName, releaseChange{
 		chart: c, values: f.desired.values, release: f.release, state: f.state, reason: f.reason, where: " inside the vCluster",
@@ -231,7 +227,7 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 
 // scaleFluxUp gives Deployments the replicas back that their release says.
 func (e *external) scaleFluxUp(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, f *fluxFacts) error {
-	in.follow()
+	in.follow(flux.Namespace)
 
 	for _, s := range f.scaledDown {
 		d, before := s.deployment, s.deployment.DeepCopy()

@@ -21,8 +21,8 @@ type wayIn struct {
 	flux helm.Client
 	// probe asks the API for something that only its credentials may read.
 	probe func(ctx context.Context) error
-	// follow tells of each change of Flux's Deployments; unfollow ends it.
-	follow, unfollow func()
+	// follow tells of each change of the Deployments of a namespace; unfollow ends it.
+	follow, unfollow func(namespace string)
 }
 
 // opener makes the way into the Tenant's vCluster, with pooled connections.
@@ -40,8 +40,8 @@ func (c *connector) opener(t *v1alpha1.Tenant) func(k *vcluster.Kubeconfig) (*wa
 			// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
 			flux:     api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()),
 			probe:    func(ctx context.Context) error { return c.probe(ctx, t, api) },
-			follow:   func() { api.Follow(flux.Namespace, func() { c.waker.Wake(key) }) },
-			unfollow: func() { api.Unfollow(flux.Namespace) },
+			follow:   func(namespace string) { api.Follow(namespace, func() { c.waker.Wake(key) }) },
+			unfollow: api.Unfollow,
 		}, nil
 	}
 }

@@ -126,7 +126,7 @@ func TestOpener(t *testing.T) {
 		t.Errorf("a release that is not there: %v", err)
 	}
 
-	in.follow()
+	in.follow(flux.Namespace)
 
 	for _, want := range []string{"forget " + aliceKey.String(), "add " + aliceKey.String() + " after 0s"} {
 		if got := <-woken.woken; got != want {
@@ -134,7 +134,7 @@ func TestOpener(t *testing.T) {
 		}
 	}
 
-	in.unfollow()
+	in.unfollow(flux.Namespace)
 }
 
 // TestOpenerKeepsConnections holds that those of a pass serve the next, until the

@@ -189,6 +189,11 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 				got := tn.DeepCopy()
 
 				o, err := w.external(got).Observe(t.Context(), got)
+				if w.reads.failed == readOfDNS {
+					checkUnseenDNS(t, tc.reason, got, tc.phase, o, err)
+					continue
+				}
+
 				if inside = inside || w.reads.failed == "helm get flux"; inside {
 					// It holds nothing else back, and the next step says why.
 					if c := got.GetCondition(v1alpha1.TypeFluxReady); err != nil || o.ResourceUpToDate || got.Status.Phase != tc.phase ||

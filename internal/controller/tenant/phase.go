@@ -67,7 +67,7 @@ func summarize(stages []xpv2.Condition) summary {
 // phaseOf is the phase in which the stage is being worked on.
 func phaseOf(stage xpv2.ConditionType) v1alpha1.TenantPhase {
 	switch stage {
-	case v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady:
+	case v1alpha1.TypeDNSReady, v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady:
 		return v1alpha1.PhaseInstallingFlux
 	default:
 		return v1alpha1.PhaseProvisioning

@@ -17,7 +17,7 @@ import (
 // stageTypes are the stages in their order.
 var stageTypes = []xpv2.ConditionType{
 	v1alpha1.TypeBoundaryReady, v1alpha1.TypeReleaseDeployed, v1alpha1.TypeAPIReachable, v1alpha1.TypeKubeconfigPublished,
-	v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
+	v1alpha1.TypeDNSReady, v1alpha1.TypeFluxReady, v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady,
 }
 
 func TestSummarize(t *testing.T) {
@@ -185,7 +185,7 @@ func checkSummary(t *testing.T, stages []xpv2.Condition, s summary) {
 	for _, c := range stages {
 		if complete && c.Status != corev1.ConditionTrue {
 			complete = false
-			inside = c.Type == v1alpha1.TypeFluxReady || c.Type == v1alpha1.TypeQuotaApplied || c.Type == v1alpha1.TypeAdvisorReady
+			inside = c.Type == v1alpha1.TypeDNSReady || c.Type == v1alpha1.TypeFluxReady || c.Type == v1alpha1.TypeQuotaApplied || c.Type == v1alpha1.TypeAdvisorReady
 		}
 	}
 

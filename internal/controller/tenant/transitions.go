@@ -23,6 +23,7 @@ var follows = map[xpv2.ConditionType]xpv2.ConditionType{
 	v1alpha1.TypeReleaseDeployed:     v1alpha1.TypeBoundaryReady,
 	v1alpha1.TypeAPIReachable:        v1alpha1.TypeReleaseDeployed,
 	v1alpha1.TypeKubeconfigPublished: v1alpha1.TypeAPIReachable,
+	v1alpha1.TypeDNSReady:            v1alpha1.TypeKubeconfigPublished,
 	v1alpha1.TypeFluxReady:           v1alpha1.TypeKubeconfigPublished,
 	v1alpha1.TypeQuotaApplied:        v1alpha1.TypeKubeconfigPublished,
 	v1alpha1.TypeAdvisorReady:        v1alpha1.TypeKubeconfigPublished,

@@ -198,8 +198,8 @@ func TestStopwatchForgets(t *testing.T) {
 	w.bringUp(tn)
 	w.mustPass(tn)
 
-	if got := len(w.stages.at[tn.GetUID()]); got != 5 {
-		t.Errorf("%d stages are remembered while Flux comes up, want 5: %v", got, w.stages.at)
+	if got := len(w.stages.at[tn.GetUID()]); got != 6 {
+		t.Errorf("%d stages are remembered while Flux comes up, want 6: %v", got, w.stages.at)
 	}
 
 	w.fluxComesUp()

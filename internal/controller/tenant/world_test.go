@@ -78,11 +78,11 @@ type world struct {
 	probe    func(ctx context.Context, cfg *rest.Config) error
 	defaults defaults
 
-	// inner is the API inside the vCluster, flux its releases, followed whether
-	// Flux is waited for there.
-	inner    client.WithWatch
-	flux     *fakeHelm
-	followed bool
+	// inner is the API inside the vCluster, flux its releases, followed and
+	// dnsFollowed whether Flux and CoreDNS are waited for there.
+	inner                 client.WithWatch
+	flux                  *fakeHelm
+	followed, dnsFollowed bool
 	// idle children, and an idle Flux, do not become ready by themselves.
 	idleChildren bool
 	idleFlux     bool
@@ -116,7 +116,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		fluxChart: oneFluxChart,
 		fluxNeeds: func() (quota.Allowance, error) { return quota.Allowance{}, nil },
 	}
-	w.inner = w.builder("inner").Build()
+	w.inner = w.builder("inner").WithObjects(coreDNS().Ready().Obj()).Build()
 	w.helm = w.newHelm("vcluster-alice-default", manifest, func() {})
 	w.flux = w.newHelm(flux.Namespace, fluxManifest, w.makeFlux)
 
@@ -318,9 +318,18 @@ func (w *world) open(k *vcluster.Kubeconfig) (*wayIn, error) {
 	return &wayIn{
 		live: w.inner, flux: w.flux.client(),
 		probe:    func(ctx context.Context) error { return w.probe(ctx, k.RESTConfig()) },
-		follow:   func() { w.followed = true },
-		unfollow: func() { w.followed = false },
+		follow:   func(namespace string) { w.follow(namespace, true) },
+		unfollow: func(namespace string) { w.follow(namespace, false) },
 	}, nil
+}
+
+// follow notes whether the Deployments of that namespace are waited for.
+func (w *world) follow(namespace string, yes bool) {
+	if namespace == vcluster.DNSNamespace {
+		w.dnsFollowed = yes
+	} else {
+		w.followed = yes
+	}
 }
 
 func tenantNamedBy(o client.Object) []string {
