@@ -207,9 +207,9 @@ func TestKeptWall(t *testing.T) {
 	}
 }
 
-// TestQuotaRaised holds that wall, inner quota and status follow in one pass,
+// TestQ5QuotaRaised holds that wall, inner quota and status follow in one pass,
 // without Helm.
-func TestQuotaRaised(t *testing.T) {
+func TestQ5QuotaRaised(t *testing.T) {
 	t.Parallel()
 
 	w, b := newWorld(t), alice().WithFlux("").Advisor("advisor:v1")

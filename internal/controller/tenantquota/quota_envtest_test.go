@@ -90,7 +90,7 @@ func TestLifecycle(t *testing.T) {
 
 	t.Run("WritesNothingTwice", func(t *testing.T) { r.writesNothingTwice(t, q) })
 	t.Run("AdmitsWhatAsksForNothing", r.admitsWhatAsksForNothing)
-	t.Run("Repairs", func(t *testing.T) { r.repairs(t, q) })
+	t.Run("Q6: the tenant deletes the inner quota, or changes it", func(t *testing.T) { r.repairs(t, q) })
 	t.Run("TellsARefusal", func(t *testing.T) { r.tellsARefusal(t, q) })
 	t.Run("GivesWayToTheFirst", func(t *testing.T) { r.givesWayToTheFirst(t, q) })
 	t.Run("RemovesItsOwn", func(t *testing.T) { r.removesItsOwn(t, q) })
@@ -133,6 +133,7 @@ func (r realWorld) repairs(t *testing.T, q *v1alpha1.TenantQuota) {
 	have.Spec.Hard = hard("limits.cpu", "99")
 	r.Must(r.Inside.Update(t.Context(), have))
 	r.Must(r.Inside.Delete(t.Context(), limitsIn("team")))
+	r.Must(r.Inside.Delete(t.Context(), quotaIn("team")))
 	r.Pass(q)
 	r.Versions(everything()...)
 

@@ -121,7 +121,7 @@ func TestRepairs(t *testing.T) {
 		"Changed": {"someone raised it", func(w *world) {
 			insidetest.Change(w.T, w.VCluster, quotaIn("default"), func(q *corev1.ResourceQuota) { q.Spec.Hard[corev1.ResourceLimitsCPU] = resource.MustParse("99") })
 		}, []string{"apply ResourceQuota default kubeopera-tenant"}},
-		"Deleted": {"someone deleted it", func(w *world) { w.Take(quotaIn("default")) }, []string{"apply ResourceQuota default kubeopera-tenant"}},
+		"Q6: the tenant deletes the inner quota": {"someone deleted it", func(w *world) { w.Take(quotaIn("default")) }, []string{"apply ResourceQuota default kubeopera-tenant"}},
 		"Limits": {
 			"someone deleted what it needs beside it", func(w *world) { w.Take(limitsIn("default")) },
 			[]string{"create LimitRange default kubeopera-tenant", "apply LimitRange default kubeopera-tenant"},
