@@ -196,7 +196,7 @@ func createTenants(t *testing.T, c client.Client) {
 	t.Helper()
 	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	pc.Spec.Credentials.Source = xpv2.CredentialsSourceInjectedIdentity
-	pc.Spec.Chart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{Repository: chartRepository(t)}}
+	pc.Spec.Chart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{Repository: chartRepository(t, "")}}
 	objs := []client.Object{pc}
 	for name, annotations := range map[string]map[string]string{"alice": {"crossplane.io/paused": "true"}, "bob": nil} {
 		objs = append(objs, &v1alpha1.Tenant{
@@ -213,16 +213,20 @@ func createTenants(t *testing.T, c client.Client) {
 	}
 }
 
-// chartRepository has a vCluster chart without anything in it.
-func chartRepository(t *testing.T) string {
+// chartRepository has a vCluster chart with that template in it.
+func chartRepository(t *testing.T, template string) string {
 	t.Helper()
 	chart := &bytes.Buffer{}
 	zip := gzip.NewWriter(chart)
 	files := tar.NewWriter(zip)
-	raw := []byte("apiVersion: v2\nname: vcluster\nversion: 0.21.2\n")
-	err := files.WriteHeader(&tar.Header{Name: "vcluster/Chart.yaml", Size: int64(len(raw)), Mode: 0o644})
-	if _, write := files.Write(raw); errors.Join(err, write, files.Close(), zip.Close()) != nil {
-		t.Fatalf("cannot pack a chart: %v", errors.Join(err, write))
+	var err error
+	for name, content := range map[string]string{"Chart.yaml": "apiVersion: v2\nname: vcluster\nversion: 0.21.2\n", "templates/all.yaml": template} {
+		header := files.WriteHeader(&tar.Header{Name: "vcluster/" + name, Size: int64(len(content)), Mode: 0o644})
+		_, write := io.WriteString(files, content)
+		err = errors.Join(err, header, write)
+	}
+	if err = errors.Join(err, files.Close(), zip.Close()); err != nil {
+		t.Fatalf("cannot pack a chart: %v", err)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/index.yaml" {
