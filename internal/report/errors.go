@@ -151,6 +151,9 @@ func reasonOf(err error) string {
 		return cert.Err.Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the connection was cut"
+	// Go has no type for it. What was answered stands in its text.
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		return "its answer is no HTTP, or only half of one"
 	case errors.As(err, &errno):
 		return errno.Error()
 	case errors.As(err, &network) && network.Timeout():

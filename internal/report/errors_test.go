@@ -41,6 +41,7 @@ func TestReasonOf(t *testing.T) {
 		"Pipe":        {reason: "the same cause shows in several ways", err: on("write", syscall.EPIPE), want: "the connection was cut"},
 		"EOF":         {reason: "the same cause shows in several ways", err: &url.Error{Err: io.EOF}, want: "the connection was cut"},
 		"HalfHeader":  {reason: "the same cause shows in several ways", err: &url.Error{Err: io.ErrUnexpectedEOF}, want: "the connection was cut"},
+		"Malformed":   {reason: "without what was answered", err: &url.Error{Err: fmt.Errorf("net/http: HTTP/1.x transport connection broken: malformed HTTP status code %q", clientSecret)}, want: "its answer is no HTTP, or only half of one"},
 		"NoHost":      {reason: "without the resolver's address", err: on("dial", &net.DNSError{Err: "no such host", Name: "x", Server: "10.96.0.10:53", IsNotFound: true}), want: "its name cannot be resolved"},
 		"SlowDNS":     {reason: "a resolver that is slow is one that fails", err: on("dial", &net.DNSError{Err: "i/o timeout", Name: "x", IsTimeout: true}), want: "its name cannot be resolved"},
 		"Timeout":     {reason: "a limit of our own", err: &url.Error{Err: context.DeadlineExceeded}, want: "no answer in time"},
