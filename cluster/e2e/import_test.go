@@ -67,7 +67,7 @@ var _ = Describe("The import of a vCluster that was installed by hand", Ordered,
 })
 
 func itObserves(c *imported) {
-	It("is only looked at with the policy Observe", func(ctx SpecContext) {
+	It("R9: is only looked at with the policy Observe", func(ctx SpecContext) {
 		before, mark := c.onHost(ctx), markAudit()
 
 		c.apply(ctx, "observe.yaml")
@@ -154,7 +154,7 @@ func itRefusesWhatNobodyAskedFor(c *imported) {
 }
 
 func itAdopts(c *imported) {
-	It("is taken over with all that is in it", func(ctx SpecContext) {
+	It("R9: is taken over with all that is in it", func(ctx SpecContext) {
 		pod, volume := c.pod, c.volume
 
 		c.apply(ctx, "adopt.yaml")
@@ -195,7 +195,7 @@ func itAdopts(c *imported) {
 }
 
 func itLetsGo(c *imported) {
-	It("survives its Tenant without the policy Delete", func(ctx SpecContext) {
+	It("R9: survives its Tenant without the policy Delete", func(ctx SpecContext) {
 		patch(ctx, c.t, func(t *v1alpha1.Tenant) {
 			t.SetManagementPolicies(xpv2.ManagementPolicies{
 				xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate, xpv2.ManagementActionLateInitialize,

@@ -26,7 +26,7 @@ import (
 )
 
 var _ = Describe("Pause and policies of a Tenant", func() {
-	It("pauses what it made with it, and goes on where it was", func(ctx SpecContext) {
+	It("R9: pauses what it made with it, and goes on where it was", func(ctx SpecContext) {
 		t := newReady(ctx, newNamespace(ctx), "paused")
 		hard := wallOf(ctx, t).Spec.Hard
 
@@ -47,7 +47,7 @@ var _ = Describe("Pause and policies of a Tenant", func() {
 		expectNothingLeft(ctx, t)
 	}, SpecTimeout(specLimit))
 
-	It("makes all of it without the policy Update, and then changes nothing", func(ctx SpecContext) {
+	It("R9: makes all of it without the policy Update, and then changes nothing", func(ctx SpecContext) {
 		t := rig.NewTenant(newNamespace(ctx), "created")
 		t.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionDelete})
 		create(ctx, t)

@@ -35,7 +35,7 @@ var defaultQuota = corev1.ResourceList{
 const exceeded = "exceeded quota"
 
 func itLeavesItsQuotaToItsWorkloads(c *cloudSpace) {
-	It("leaves its workloads exactly their quota while all of the platform runs", func(ctx SpecContext) {
+	It("Q1, Q3: leaves its workloads exactly their quota while all of the platform runs", func(ctx SpecContext) {
 		eventuallyFree(ctx, c, defaultQuota)
 		Consistently(ctx, c.free).WithTimeout(stableFor).WithPolling(pollEvery).Should(BeComparableTo(defaultQuota))
 
@@ -65,7 +65,7 @@ func itLeavesItsQuotaToItsWorkloads(c *cloudSpace) {
 		Expect(err).To(MatchError(And(ContainSubstring(exceeded), ContainSubstring(c.innerQuota(ctx).GetName()), ContainSubstring("limits.cpu"))))
 	}, SpecTimeout(specLimit))
 
-	It("walls in the sum over all namespaces when the tenant's admin deletes the inner quota", func(ctx SpecContext) {
+	It("Q6: walls in the sum over all namespaces when the tenant's admin deletes the inner quota", func(ctx SpecContext) {
 		inner := c.innerQuota(ctx)
 		c.kubectl(ctx, "delete", "resourcequota", inner.GetName())
 
@@ -109,7 +109,7 @@ func itLeavesItsQuotaToItsWorkloads(c *cloudSpace) {
 }
 
 func itFollowsARaisedQuota(c *cloudSpace) {
-	It("raises the wall and the inner quota at once, without Helm", func(ctx SpecContext) {
+	It("Q5: raises the wall and the inner quota at once, without Helm", func(ctx SpecContext) {
 		before, hard := counters(ctx), wallOf(ctx, c.t).Spec.Hard
 		more := resource.MustParse("1500m")
 		seen := record(ctx, &v1alpha1.TenantList{}, client.InNamespace(c.t.GetNamespace()))

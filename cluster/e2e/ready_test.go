@@ -104,7 +104,7 @@ var _ = Describe("A Ready Tenant", Ordered, ContinueOnFailure, func() {
 		}
 	}, SpecTimeout(specLimit))
 
-	It("follows a raised quota without Helm", func(ctx SpecContext) {
+	It("Q5: follows a raised quota without Helm", func(ctx SpecContext) {
 		before, hard := counters(ctx), wallOf(ctx, t).Spec.Hard
 
 		patch(ctx, t, func(t *v1alpha1.Tenant) { t.Spec.Quota.CPU = ptr.To(resource.MustParse("7")) })

@@ -54,7 +54,7 @@ var _ = Describe("The reports of a Tenant to kubeopera-api", Ordered, func() {
 		create(ctx, t)
 	}, NodeTimeout(phaseLimit))
 
-	It("wait while kubeopera-api is down, and do not hold the Tenant back", func(ctx SpecContext) {
+	It("R3: wait while kubeopera-api is down, and do not hold the Tenant back", func(ctx SpecContext) {
 		eventually(ctx, t, readyLimit, beReady())
 		eventually(ctx, t, phaseLimit, haveCondition(v1alpha1.TypeReported, corev1.ConditionFalse, v1alpha1.ReasonFailed, "kubeopera-api", "refused"))
 		Expect(t).To(beReady())
@@ -84,18 +84,20 @@ var _ = Describe("The reports of a Tenant to kubeopera-api", Ordered, func() {
 				Tokens: before.Tokens + asked.Tokens, Unauthorized: before.Unauthorized + asked.Unauthorized,
 			}))
 		},
-		Entry("expired tokens", func() { kubeopera.ExpireTokens() },
+		Entry("R3: 401, expired tokens", func() { kubeopera.ExpireTokens() },
 			rig.FakeAttempts{Puts: 2, Tokens: 1, Unauthorized: 1}, time.Duration(0), SpecTimeout(specLimit)),
-		Entry("429 with Retry-After", func() { kubeopera.Fail(1, rig.FakeFault{Code: http.StatusTooManyRequests, RetryAfter: "4"}) },
+		Entry("R3: 429 with Retry-After", func() { kubeopera.Fail(1, rig.FakeFault{Code: http.StatusTooManyRequests, RetryAfter: "4"}) },
 			rig.FakeAttempts{Puts: 2}, 4*time.Second, SpecTimeout(specLimit)),
-		Entry("500, three times", func() { kubeopera.Fail(3, rig.FakeFault{Code: http.StatusInternalServerError}) },
+		Entry("R3: 500, three times", func() { kubeopera.Fail(3, rig.FakeFault{Code: http.StatusInternalServerError}) },
 			rig.FakeAttempts{Puts: 4}, time.Duration(0), SpecTimeout(specLimit)),
-		Entry("no answer", func() { kubeopera.Fail(1, rig.FakeFault{Hang: true}) },
+		Entry("R3: 404", func() { kubeopera.Fail(1, rig.FakeFault{Code: http.StatusNotFound}) },
+			rig.FakeAttempts{Puts: 2}, time.Duration(0), SpecTimeout(specLimit)),
+		Entry("R3: a hang", func() { kubeopera.Fail(1, rig.FakeFault{Hang: true}) },
 			rig.FakeAttempts{Puts: 2}, time.Duration(0), SpecTimeout(specLimit)),
 		// The first time Go itself tries again, on a new connection.
-		Entry("a cut connection", func() { kubeopera.Fail(2, rig.FakeFault{Cut: true}) },
+		Entry("R3: a cut connection", func() { kubeopera.Fail(2, rig.FakeFault{Cut: true}) },
 			rig.FakeAttempts{Puts: 3}, time.Duration(0), SpecTimeout(specLimit)),
-		Entry("a connection that is cut after the report was recorded", func() { kubeopera.Fail(2, rig.FakeFault{Cut: true, Record: true}) },
+		Entry("R3: a connection that is cut after the report was recorded", func() { kubeopera.Fail(2, rig.FakeFault{Cut: true, Record: true}) },
 			rig.FakeAttempts{Puts: 3, Repeats: 2}, time.Duration(0), SpecTimeout(specLimit)),
 	)
 
@@ -119,7 +121,7 @@ var _ = Describe("The reports of a Tenant to kubeopera-api", Ordered, func() {
 		}
 	}, SpecTimeout(specLimit))
 
-	It("are closed although kubeopera-api is down when the Tenant goes", func(ctx SpecContext) {
+	It("R3: are closed although kubeopera-api is down when the Tenant goes", func(ctx SpecContext) {
 		Expect(kubeopera.Down()).To(Succeed())
 		removeAndWait(ctx, t)
 		Expect(outbox(ctx, t)).To(HaveLen(1))

@@ -65,9 +65,9 @@ func (s *apiServer) follow(what string, all []resource.Managed, ok func(resource
 	}
 }
 
-// TestPoliciesOnAPIServer holds that what a person writes of a Tenant's pause and
+// TestR9PoliciesOnAPIServer holds that what a person writes of a Tenant's pause and
 // policies reaches what it made, and comes back off it.
-func TestPoliciesOnAPIServer(t *testing.T) {
+func TestR9PoliciesOnAPIServer(t *testing.T) {
 	s := newAPIServer(t)
 	s.configure()
 	s.create(fresh())

@@ -16,9 +16,9 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
-// TestReconcileConflict holds that a status which others changed meanwhile is
+// TestR1StatusConflictsTwice holds that a status which others changed meanwhile is
 // written again without a word, and that no transition is lost or told twice.
-func TestReconcileConflict(t *testing.T) {
+func TestR1StatusConflictsTwice(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t, alice().Obj())
@@ -27,8 +27,10 @@ func TestReconcileConflict(t *testing.T) {
 	w.bringUp(stored)
 
 	w.events.events = nil
+	refused := 0
 	w.refuseWrites = func(a string) error {
 		if a == "kube status Tenant alice-default" {
+			refused++
 			return kerrors.NewConflict(schema.GroupResource{Resource: "tenants"}, "alice-default", errInjected)
 		}
 
@@ -42,8 +44,15 @@ func TestReconcileConflict(t *testing.T) {
 		}
 	}
 
-	if w.events.has(event.Reason(v1alpha1.PhaseReady)) {
-		t.Errorf("told %v", w.events.events)
+	for _, e := range w.events.events {
+		// That something was done is told by the runtime, whatever becomes of the status.
+		if e.Type == event.TypeWarning || e.Reason == event.Reason(v1alpha1.PhaseReady) {
+			t.Errorf("told %v", e)
+		}
+	}
+
+	if refused != 2 {
+		t.Errorf("%d writes of the status were refused, want 2", refused)
 	}
 
 	w.refuseWrites = func(string) error { return nil }

@@ -293,9 +293,9 @@ func TestReconcileKilledInCreate(t *testing.T) {
 	}
 }
 
-// TestReconcileKeepsItsHandsOff holds that what pauses, only observes or orphans
+// TestR9KeepsItsHandsOff holds that what pauses, only observes or orphans
 // writes nothing on the host.
-func TestReconcileKeepsItsHandsOff(t *testing.T) {
+func TestR9KeepsItsHandsOff(t *testing.T) {
 	t.Parallel()
 
 	cases := map[string]struct {
@@ -304,13 +304,13 @@ func TestReconcileKeepsItsHandsOff(t *testing.T) {
 		delete bool
 		gone   bool
 	}{
-		"Paused": {"the annotation", func(tn *v1alpha1.Tenant) {
+		"R9: crossplane.io/paused": {"the annotation", func(tn *v1alpha1.Tenant) {
 			meta.AddAnnotations(tn, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"})
 		}, false, false},
-		"Observe": {"only to observe", func(tn *v1alpha1.Tenant) {
+		"R9: managementPolicies [Observe]": {"only to observe", func(tn *v1alpha1.Tenant) {
 			tn.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve})
 		}, false, false},
-		"Orphan": {
+		"R9: without Delete": {
 			"everything but to delete", func(tn *v1alpha1.Tenant) {
 				tn.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate})
 			}, true, true,
