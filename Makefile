@@ -9,13 +9,16 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 OUT := bin
 GO := go
 # The suites of cluster/e2e need the test bed. All else does not.
-UNIT_PACKAGES := ./apis/... ./cmd/... ./internal/... ./cluster/bench/... ./cluster/demo/... ./cluster/internal/... ./cluster/rbac/... ./cluster/testbed/... ./hack/faults/... ./hack/packages/...
+UNIT_PACKAGES := ./apis/... ./cluster/bench/... ./cluster/demo/... ./cluster/internal/... ./cluster/rbac/... ./cluster/soak/... ./cluster/testbed/... ./cmd/... ./hack/faults/... ./hack/packages/... ./internal/...
 ENVTEST_PACKAGES := ./apis/... ./internal/... ./cluster/demo/... ./cluster/rbac/...
 # Compilers and tests share few cores and little memory.
 TEST_FLAGS ?= -p 2
 E2E_CLUSTER ?= kubeopera-test
 E2E_TIMEOUT ?= 40m
 E2E_FLAGS ?=
+# SOAK_FLAGS=--seed=N does again what a run did.
+SOAK_TIME ?= 1h
+SOAK_FLAGS ?=
 # All packages have one version. REGISTRY is where push sends them.
 VERSION ?= v0.1.0
 REGISTRY ?= ghcr.io/kubeopera
@@ -25,7 +28,7 @@ TESTBED_PUSH := $(OUT)/packages push --input $(OUT)/xpkg --registry 10.89.0.1:50
 UPGRADE := v0.1.1
 UPGRADE_ARCH = $(shell $(GO) env GOARCH)
 
-.PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane test demo demo-crossplane demo-down bench-ready clean FORCE
+.PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane test demo demo-crossplane demo-down bench-ready soak clean FORCE
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,7 +82,7 @@ envtest: $(OUT)/testbed-programs ## Run the tests that need an API server, and n
 
 # The suites and the benchmark have a cluster of their own, new each time. It
 # stays up after a failure, to be looked into.
-e2e e2e-crossplane bench-ready: TESTBED = $(OUT)/testbed --name $(E2E_CLUSTER)
+e2e e2e-crossplane bench-ready soak: TESTBED = $(OUT)/testbed --name $(E2E_CLUSTER)
 e2e e2e-crossplane: RUN = $(TESTBED) exec -- $(OUT)/$@.test -test.timeout $(E2E_TIMEOUT) -ginkgo.timeout $(E2E_TIMEOUT) -ginkgo.v $(E2E_FLAGS)
 e2e: build ## Run the suite of Tenants on the test bed.
 	$(GO) test -c -tags e2e -o $(OUT)/$@.test ./cluster/e2e
@@ -129,6 +132,13 @@ bench-ready: build ## Compare the time to Ready with that of a bare helm install
 	$(TESTBED) down
 	$(TESTBED) up
 	$(TESTBED) exec -- $(OUT)/bench
+	$(TESTBED) down
+
+soak: build ## Make, change, break and delete Tenants under faults for SOAK_TIME.
+	$(GO) build -o $(OUT)/soak ./cluster/soak
+	$(TESTBED) down
+	$(TESTBED) up
+	$(TESTBED) exec -- $(OUT)/soak --time $(SOAK_TIME) $(SOAK_FLAGS)
 	$(TESTBED) down
 
 clean: ## Remove what was built here. The test bed's cache stays.

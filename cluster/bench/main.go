@@ -80,7 +80,7 @@ func run(ctx context.Context, f flags) error {
 		return err
 	}
 
-	facts, err := readFacts(c)
+	facts, err := c.Facts()
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,27 @@ func Answers(ctx context.Context, kubeconfig []byte) error {
 }
 
 func answers(ctx context.Context, cfg *rest.Config) error {
+	return inside(ctx, cfg, func(ctx context.Context, k kubernetes.Interface) error {
+		if _, err := k.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{}); err != nil {
+			return fmt.Errorf("the tenant's API at %s does not answer: %w", cfg.Host, err)
+		}
+
+		return nil
+	})
+}
+
+// Inside does something inside a vCluster, by its kubeconfig, within 2 seconds. No
+// connection outlives it.
+func Inside(ctx context.Context, kubeconfig []byte, do func(context.Context, kubernetes.Interface) error) error {
+	cfg, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return fmt.Errorf("cannot use the kubeconfig: %w", err)
+	}
+
+	return inside(ctx, cfg, do)
+}
+
+func inside(ctx context.Context, cfg *rest.Config, do func(context.Context, kubernetes.Interface) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 
@@ -52,11 +73,7 @@ func answers(ctx context.Context, cfg *rest.Config) error {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
 
-	if _, err := k.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{}); err != nil {
-		return fmt.Errorf("the tenant's API at %s does not answer: %w", cfg.Host, err)
-	}
-
-	return nil
+	return do(ctx, k)
 }
 
 // ExportedAnswers asks the API of a vCluster with the kubeconfig that the

@@ -62,7 +62,8 @@ func (r FakeReport) complete() bool {
 }
 
 // FakeFault is what the fake does to a report instead of accepting it: it hangs,
-// cuts the connection, or else answers with the code.
+// cuts the connection, at once or in the middle of its answer, or else answers with
+// the code.
 type FakeFault struct {
 	// Code to answer with.
 	Code int
@@ -72,6 +73,8 @@ type FakeFault struct {
 	Hang bool
 	// Cut the connection.
 	Cut bool
+	// Half of an answer with the code is sent before the connection is cut.
+	Half bool
 	// Record the report first: the client does not hear that it was accepted.
 	Record bool
 }
@@ -181,6 +184,14 @@ func (f *FakeKubeoperaAPI) Fail(n int, with FakeFault) {
 	defer f.mu.Unlock()
 
 	f.faults = append(f.faults, slices.Repeat([]FakeFault{with}, n)...)
+}
+
+// Heal forgets the faults that are still to come.
+func (f *FakeKubeoperaAPI) Heal() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.faults = nil
 }
 
 // Faults that are still to come.
@@ -294,6 +305,10 @@ func (f *FakeKubeoperaAPI) takeReport(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", fault.RetryAfter)
 	}
 
+	if fault.Half {
+		halfReply(w, code)
+	}
+
 	reply(w, code, map[string]any{})
 }
 
@@ -355,6 +370,17 @@ func (f *FakeKubeoperaAPI) knows(authorization string) bool {
 	until, given := f.tokens[token]
 
 	return ok && given && time.Now().Before(until)
+}
+
+// halfReply sends a header and the beginning of the body that it promises.
+func halfReply(w http.ResponseWriter, code int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", "1000")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, `{"sta`)
+	_ = http.NewResponseController(w).Flush()
+
+	panic(http.ErrAbortHandler)
 }
 
 func reply(w http.ResponseWriter, code int, body map[string]any) {

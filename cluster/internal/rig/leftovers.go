@@ -27,6 +27,57 @@ import (
 // every kind that the API server serves, whatever is in its host namespace,
 // carries its name or id, or is owned by it. Events are none: they are history.
 func (c *Cluster) Leftovers(ctx context.Context, t *v1alpha1.Tenant) ([]string, error) {
+	out, err := c.claimedVolumes(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+
+	all, err := c.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, o := range all {
+		if isOf(t, &o) {
+			out = append(out, o.String())
+		}
+	}
+
+	slices.Sort(out)
+
+	return slices.Compact(out), nil
+}
+
+// Inventory lists every object in the cluster, but for events, by its kind and name.
+func (c *Cluster) Inventory(ctx context.Context) ([]string, error) {
+	all, err := c.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	var out []string
+	for _, o := range all {
+		out = append(out, o.String())
+	}
+
+	slices.Sort(out)
+
+	return slices.Compact(out), nil
+}
+
+// item is an object of the cluster.
+type item struct {
+	metav1.PartialObjectMetadata
+
+	resource string
+}
+
+// String is its kind and its name.
+func (i item) String() string {
+	return fmt.Sprintf("%s %s/%s", i.resource, i.GetNamespace(), i.GetName())
+}
+
+func (c *Cluster) inventory(ctx context.Context) ([]item, error) {
 	kinds, err := c.listable()
 	if err != nil {
 		return nil, err
@@ -37,10 +88,7 @@ func (c *Cluster) Leftovers(ctx context.Context, t *v1alpha1.Tenant) ([]string, 
 		return nil, fmt.Errorf("cannot make a metadata client: %w", err)
 	}
 
-	out, err := c.claimedVolumes(ctx, t)
-	if err != nil {
-		return nil, err
-	}
+	var out []item
 
 	for _, k := range kinds {
 		l, err := m.Resource(k).List(ctx, metav1.ListOptions{})
@@ -52,16 +100,12 @@ func (c *Cluster) Leftovers(ctx context.Context, t *v1alpha1.Tenant) ([]string, 
 			return nil, fmt.Errorf("cannot list %s: %w", k.Resource, err)
 		}
 
-		for i := range l.Items {
-			if o := &l.Items[i]; isOf(t, o) {
-				out = append(out, fmt.Sprintf("%s %s/%s", k.Resource, o.GetNamespace(), o.GetName()))
-			}
+		for _, o := range l.Items {
+			out = append(out, item{PartialObjectMetadata: o, resource: k.Resource})
 		}
 	}
 
-	slices.Sort(out)
-
-	return slices.Compact(out), nil
+	return out, nil
 }
 
 // Remaining lists what no suite may leave: objects of the provider's kinds, and

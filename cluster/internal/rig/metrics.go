@@ -54,6 +54,22 @@ func (m Metrics) Sum(family string, labels ...string) (float64, error) {
 	return sum, nil
 }
 
+// Gauge is the value of a gauge, or of a counter, without labels. It errs when there
+// is none.
+func (m Metrics) Gauge(family string) (float64, error) {
+	f, ok := m[family]
+	if !ok || len(f.GetMetric()) != 1 {
+		return 0, fmt.Errorf("the provider has no gauge %q", family)
+	}
+
+	one := f.GetMetric()[0]
+	if one.GetCounter() != nil {
+		return one.GetCounter().GetValue(), nil
+	}
+
+	return one.GetGauge().GetValue(), nil
+}
+
 // Seconds are the sum of what a histogram has seen, and how often.
 type Seconds struct {
 	Sum   float64

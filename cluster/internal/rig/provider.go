@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,15 +33,18 @@ const (
 )
 
 // Provider is the provider's own program, run as a child of this process. It
-// dies with its parent.
+// dies with its parent. It is started and ended by one goroutine, and may be looked at
+// by others.
 type Provider struct {
 	binary string
 	folder string
 	env    []string
 
 	command *exec.Cmd
+
+	mu      sync.Mutex
 	ended   chan struct{} // closed when the command has ended
-	metrics string
+	metrics string        // where it serves them
 }
 
 // NewProvider prepares to run the program with this kubeconfig, and with settings
@@ -86,7 +90,10 @@ func (p *Provider) Start(ctx context.Context) error {
 	}
 
 	p.command = p.newCommand(ports, out)
+
+	p.mu.Lock()
 	p.metrics = "http://" + ports[0] + "/metrics"
+	p.mu.Unlock()
 
 	if err := p.run(out); err != nil {
 		return err
@@ -134,9 +141,29 @@ func (p *Provider) run(out io.Closer) error {
 		return fmt.Errorf("cannot start the provider: %w", err)
 	}
 
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
 	p.ended = ended
 
 	return nil
+}
+
+// Runs says whether the program was started and has not ended.
+func (p *Provider) Runs() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.ended == nil {
+		return false
+	}
+
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 func (p *Provider) awaitReady(ctx context.Context, url string) error {
@@ -195,25 +222,33 @@ func (p *Provider) end(with syscall.Signal) error {
 
 // Tail is the end of the provider's log, or why there is none. Long lines, which
 // hold stack traces, are cut.
-func (p *Provider) Tail(lines int) string {
+func (p *Provider) Tail(lines int) string { return p.TailOf("", lines) }
+
+// TailOf is the end of what the provider's log says with that word.
+func (p *Provider) TailOf(word string, lines int) string {
 	raw, err := os.ReadFile(p.LogFile())
 	if err != nil {
 		return err.Error()
 	}
 
-	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	all = all[max(0, len(all)-lines):]
+	var all []string
 
-	for i, l := range all {
-		all[i] = l[:min(len(l), lineLimit)]
+	for l := range strings.SplitSeq(strings.TrimSpace(string(raw)), "\n") {
+		if strings.Contains(l, word) {
+			all = append(all, l[:min(len(l), lineLimit)])
+		}
 	}
 
-	return strings.Join(all, "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
 // Metrics are the provider's counters as they stand.
 func (p *Provider) Metrics(ctx context.Context) (Metrics, error) {
-	raw, err := get(ctx, p.metrics)
+	p.mu.Lock()
+	from := p.metrics
+	p.mu.Unlock()
+
+	raw, err := get(ctx, from)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the provider's metrics: %w", err)
 	}

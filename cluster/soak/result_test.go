@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+func TestLeak(t *testing.T) {
+	t.Parallel()
+
+	early := rest{Goroutines: 100, Descriptors: 20, Heap: 30 << 20, Resident: 120 << 20}
+	cases := map[string]struct {
+		reason string
+		change func(*rest)
+		want   string
+	}{
+		"Same":        {"What it had it may have.", func(*rest) {}, ""},
+		"Less":        {"Less is no leak.", func(r *rest) { *r = rest{} }, ""},
+		"Bound":       {"So much may be added.", func(r *rest) { r.Goroutines += moreGoroutines; r.Heap += moreHeap }, ""},
+		"Goroutines":  {"One more is too many.", func(r *rest) { r.Goroutines += moreGoroutines + 1 }, "goroutines"},
+		"Descriptors": {"One more is too many.", func(r *rest) { r.Descriptors += moreDescriptors + 1 }, "descriptors"},
+		"Heap":        {"One byte more is too many.", func(r *rest) { r.Heap += moreHeap + 1 }, "heap"},
+		"Resident":    {"One byte more is too many.", func(r *rest) { r.Resident += moreResident + 1 }, "resident"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			late := early
+			tc.change(&late)
+
+			switch err := leak(early, late); {
+			case tc.want == "" && err != nil:
+				t.Errorf("%s\nleak(...): %v", tc.reason, err)
+			case tc.want != "" && (!errors.Is(err, errLeak) || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("%s\nleak(...): want %q, got %v", tc.reason, tc.want, err)
+			}
+		})
+	}
+}
+
+func TestLeast(t *testing.T) {
+	t.Parallel()
+
+	a, b := rest{Goroutines: 1, Descriptors: 4, Heap: 5, Resident: 8, collected: 1}, rest{Goroutines: 2, Descriptors: 3, Heap: 6, Resident: 7, collected: 2}
+	want := rest{Goroutines: 1, Descriptors: 3, Heap: 5, Resident: 7, collected: 2}
+
+	if got := a.least(b); got != want {
+		t.Errorf("least(...): want %+v, got %+v", want, got)
+	}
+}
+
+func TestRecoveryOf(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		all  []time.Duration
+		want recovery
+	}{
+		"None": {nil, recovery{}},
+		"Odd":  {[]time.Duration{9 * time.Second, time.Second, 2 * time.Second}, recovery{Times: 3, Median: 2, Max: 9}},
+		"Even": {[]time.Duration{4 * time.Second, time.Second, 2 * time.Second, 9 * time.Second}, recovery{Times: 4, Median: 3, Max: 9}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if diff := cmp.Diff(tc.want, recoveryOf(tc.all)); diff != "" {
+				t.Errorf("recoveryOf(...): -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// diaryOf something right and something wrong.
+func diaryOf(out *bytes.Buffer) *diary {
+	d := newDiary(out)
+	d.operation("delete the Service", "soak-a")
+	d.recovered("delete the Service", "soak-a", 1500*time.Millisecond)
+	d.fault("kubeopera-api hangs")
+	d.wrong("Tenant soak-b is still there", "and why")
+
+	return d
+}
+
+func TestResult(t *testing.T) {
+	t.Parallel()
+
+	var out bytes.Buffer
+
+	s := &soak{
+		flags: flags{Time: time.Hour, Seed: 42, Tenants: 4}, facts: rig.Facts{Cores: 2, Kubernetes: "v1.36.3"}, diary: diaryOf(&out), lives: &lives{},
+		proxy: &rig.FaultProxy{}, kubeopera: &rig.FakeKubeoperaAPI{}, early: &rest{Goroutines: 81}, late: &rest{Goroutines: 83}, began: time.Now(), kills: 7,
+	}
+	r := s.result()
+
+	for _, want := range []string{"seed 42", "7 kills", "2 cores", "v1.36.3", "delete the Service", "1.5 s", "kubeopera-api hangs", "81 goroutines", "83 goroutines"} {
+		if got := r.table(); !strings.Contains(got, want) {
+			t.Errorf("table(): want %q in it, got\n%s", want, got)
+		}
+	}
+
+	for _, want := range []string{"soak-a: delete the Service", "fault: kubeopera-api hangs", "WRONG: Tenant soak-b is still there\nand why"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("The diary has what was done: want %q, got\n%s", want, out.String())
+		}
+	}
+
+	if err := r.verdict(); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "Tenant soak-b is still there") {
+		t.Errorf("verdict(): want what was wrong, got %v", err)
+	}
+
+	r.Wrongs = nil
+	if err := r.verdict(); err != nil {
+		t.Errorf("verdict(): want none, got %v", err)
+	}
+
+	file := filepath.Join(t.TempDir(), "soak.json")
+	if err := r.write(file); err != nil {
+		t.Fatal(err)
+	}
+
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var back result
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+
+	if diff := cmp.Diff(r, back, cmp.AllowUnexported(rest{})); diff != "" {
+		t.Errorf("The figures are in the file: -want, +got:\n%s", diff)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		f    flags
+		want string
+	}{
+		"Least":    {flags{Time: leastTime, Tenants: 1}, ""},
+		"TooShort": {flags{Time: time.Minute, Tenants: 4}, "--time"},
+		"None":     {flags{Time: time.Hour}, "--tenants"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := tc.f.Validate()
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Validate(): want %q, got %v", tc.want, err)
+			}
+		})
+	}
+}

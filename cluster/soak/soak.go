@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+const (
+	// killedShare is the part of the time in which the provider is killed.
+	killedShare = 0.4
+	// tooMany things that are wrong end the run: what follows shows nothing new.
+	tooMany = 8
+	// lookEvery is how often is looked whether something has become right.
+	lookEvery = 500 * time.Millisecond
+)
+
+var errWrong = errors.New("the soak found something wrong")
+
+// soak is one run on one cluster.
+type soak struct {
+	cluster   *rig.Cluster
+	provider  *rig.Provider
+	proxy     *rig.FaultProxy
+	kubeopera *rig.FakeKubeoperaAPI
+
+	flags flags
+	facts rig.Facts
+	diary *diary
+	lives *lives
+	// host is calm when the provider lives and its host API works; kubeoperaCalm
+	// when kubeopera-api works.
+	host, kubeoperaCalm *calm
+
+	began time.Time
+	kills int
+	// early and late are the provider's process at rest.
+	early, late *rest
+	bystander   *bystander
+	before      []string // all objects of the cluster
+}
+
+// run goes through the parts. It errs when it could not; what was found wrong is in
+// the diary.
+func (s *soak) run(ctx context.Context) error {
+	s.began = time.Now()
+	s.diary.say("seed %d, %d Tenants at a time, %s\n%s", s.flags.Seed, s.flags.Tenants, s.flags.Time, s.facts)
+
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+
+	watched, stop := context.WithCancel(ctx)
+	ended := s.watch(watched)
+
+	err := s.parts(ctx)
+
+	stop()
+	<-ended
+
+	if err != nil {
+		return err
+	}
+
+	return s.checkEnd(ctx)
+}
+
+// prepare makes the bystander, and looks at what there is before any Tenant.
+func (s *soak) prepare(ctx context.Context) (err error) {
+	if s.bystander, err = newBystander(ctx, s.cluster); err != nil {
+		return err
+	}
+
+	s.before, err = s.cluster.Inventory(ctx)
+
+	return err
+}
+
+func (s *soak) parts(ctx context.Context) error {
+	killed := time.Duration(float64(s.flags.Time) * killedShare)
+
+	s.diary.say("part 1: the provider is killed, %s", killed)
+	s.part(ctx, 1, killed, true)
+
+	// From here on one process lives to the end.
+	end := s.host.disturb()
+	err := errors.Join(s.provider.Stop(), s.provider.Start(ctx))
+
+	end()
+
+	if err != nil {
+		return fmt.Errorf("cannot restart the provider: %w", err)
+	}
+
+	s.diary.say("warming up the process that lives on")
+	s.warmUp(ctx)
+
+	if s.early, err = s.rest(ctx); err != nil {
+		return err
+	}
+
+	s.diary.say("part 2: the provider lives on, %s", s.flags.Time-killed)
+	s.part(ctx, 2, s.flags.Time-killed, false)
+
+	s.late, err = s.rest(ctx)
+
+	return err
+}
+
+// part lets Tenants live and injects faults for a time, and then waits until no
+// Tenant is left.
+func (s *soak) part(ctx context.Context, number uint64, d time.Duration, kill bool) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	p := &period{until: time.Now().Add(d), soak: s}
+
+	var all sync.WaitGroup
+
+	for i := range s.flags.Tenants {
+		// What each does does not hang on how fast the others are.
+		r := rand.New(rand.NewPCG(s.flags.Seed, number<<32|uint64(i))) //nolint:gosec // It is to be repeatable.
+
+		all.Go(func() { p.live(ctx, r) })
+	}
+
+	r := func(i uint64) *rand.Rand {
+		return rand.New(rand.NewPCG(s.flags.Seed, number<<32|1<<16|i)) //nolint:gosec // It is to be repeatable.
+	}
+
+	all.Go(func() { p.spoilHost(ctx, r(0)) })
+	all.Go(func() { p.spoilKubeopera(ctx, r(1)) })
+
+	if kill {
+		all.Go(func() { p.killProvider(ctx, r(2)) })
+	}
+
+	all.Wait()
+}
+
+// warmUp has the provider do once what it does, with no fault.
+func (s *soak) warmUp(ctx context.Context) {
+	var all sync.WaitGroup
+
+	for i := range min(2, s.flags.Tenants) {
+		r := rand.New(rand.NewPCG(s.flags.Seed, 9<<32|uint64(i))) //nolint:gosec // It is to be repeatable.
+
+		all.Go(func() {
+			l := &life{soak: s, rand: r, tenant: newTenant(r, i == 0)}
+			l.plain(ctx)
+		})
+	}
+
+	all.Wait()
+}
+
+// period is a part of the run.
+type period struct {
+	soak  *soak
+	until time.Time
+}
+
+// over says that nothing new is to be begun.
+func (p *period) over(ctx context.Context) bool {
+	_, _, _, wrongs := p.soak.diary.figures()
+
+	return ctx.Err() != nil || !time.Now().Before(p.until) || len(wrongs) >= tooMany
+}
+
+// pause waits so long, or until the period is over. It returns whether it goes on.
+func (p *period) pause(ctx context.Context, d time.Duration) bool {
+	sleep(ctx, min(d, time.Until(p.until)))
+
+	return !p.over(ctx)
+}
+
+// sleep waits so long unless ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// within a share of the two durations.
+func within(r *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(r.Int64N(int64(most-least)+1))
+}
+
+// until asks again and again until there is no error, or patience ends. It returns the
+// last error.
+func until(ctx context.Context, patience func() bool, ask func(context.Context) error) error {
+	var last error
+
+	_ = wait.PollUntilContextCancel(ctx, lookEvery, true, func(ctx context.Context) (bool, error) {
+		last = ask(ctx)
+
+		return last == nil || !patience(), nil
+	})
+
+	if last == nil {
+		return ctx.Err()
+	}
+
+	return last
+}
