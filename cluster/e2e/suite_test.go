@@ -52,12 +52,17 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(kubeopera.Down()).To(Succeed()) })
 
+	folder := GinkgoT().TempDir()
+	recording, changeLogs := recordSecrets(ctx, kubeconfig)
+
 	binary := cmp.Or(os.Getenv("KUBEOPERA_PROVIDER"), filepath.Join(root, "bin", "provider"))
-	provider, err = rig.NewProvider(binary, GinkgoT().TempDir(), kubeconfig, "DEBUG=true", "ADVISOR_IMAGE="+rig.FakeAdvisorImage,
+	provider, err = rig.NewProvider(binary, folder, kubeconfig, "DEBUG=true", "ADVISOR_IMAGE="+rig.FakeAdvisorImage,
+		"ENABLE_CHANGELOGS=true", "CHANGELOGS_SOCKET_PATH="+changeLogs,
 		"KUBEOPERA_API_BASE_URL="+kubeopera.URL(), "SERVICE_CLIENT_ID="+clientID, "SERVICE_CLIENT_SECRET="+clientSecret)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(provider.Start(ctx)).To(Succeed())
 	DeferCleanup(func() { Expect(provider.Stop()).To(Succeed()) })
+	followProvider(recording, provider)
 }, NodeTimeout(2*time.Minute))
 
 var _ = AfterSuite(func(ctx SpecContext) {

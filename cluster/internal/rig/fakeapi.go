@@ -102,6 +102,8 @@ type FakeKubeoperaAPI struct {
 	server   *http.Server  // nil while it is down
 	ended    chan struct{} // closed when the server has ended
 	tokens   map[string]time.Time
+	given    []string // tokens that were ever given out
+	bodies   [][]byte // of the reports, accepted or not
 	faults   []FakeFault
 	reports  []FakeReport
 	attempts FakeAttempts
@@ -236,6 +238,22 @@ func (f *FakeKubeoperaAPI) Statuses(cloudSpaceID string) []v1alpha1.ReportState 
 	return out
 }
 
+// Bodies of all reports that were put, accepted or not, as they came.
+func (f *FakeKubeoperaAPI) Bodies() [][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return slices.Clone(f.bodies)
+}
+
+// Credentials are the secret of the client, and all tokens that were ever given out.
+func (f *FakeKubeoperaAPI) Credentials() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return append([]string{f.o.ClientSecret}, f.given...)
+}
+
 // Attempts are the requests so far.
 func (f *FakeKubeoperaAPI) Attempts() FakeAttempts {
 	f.mu.Lock()
@@ -279,6 +297,7 @@ func (f *FakeKubeoperaAPI) giveToken(w http.ResponseWriter, r *http.Request) {
 
 	token := rand.Text()
 	f.tokens[token] = time.Now().Add(f.o.TokenLife)
+	f.given = append(f.given, token)
 	f.attempts.Tokens++
 	reply(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(f.o.TokenLife.Seconds())})
 }
@@ -318,6 +337,7 @@ func (f *FakeKubeoperaAPI) decide(r *http.Request, raw []byte) (int, FakeFault) 
 	defer f.mu.Unlock()
 
 	f.attempts.Puts++
+	f.bodies = append(f.bodies, raw)
 
 	if len(f.faults) == 0 {
 		return f.accept(r, raw), FakeFault{}

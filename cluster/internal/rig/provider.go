@@ -244,6 +244,16 @@ func (p *Provider) TailOf(word string, lines int) string {
 
 // Metrics are the provider's counters as they stand.
 func (p *Provider) Metrics(ctx context.Context) (Metrics, error) {
+	raw, err := p.RawMetrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	return ParseMetrics(bytes.NewReader(raw))
+}
+
+// RawMetrics are they as the provider serves them.
+func (p *Provider) RawMetrics(ctx context.Context) ([]byte, error) {
 	p.mu.Lock()
 	from := p.metrics
 	p.mu.Unlock()
@@ -253,7 +263,7 @@ func (p *Provider) Metrics(ctx context.Context) (Metrics, error) {
 		return nil, fmt.Errorf("cannot read the provider's metrics: %w", err)
 	}
 
-	return ParseMetrics(bytes.NewReader(raw))
+	return raw, nil
 }
 
 func get(ctx context.Context, url string) ([]byte, error) {
