@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build envtest
+
+package crash
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+var (
+	everyCall = flag.Bool("every-call", false, "kill at reads too, which change nothing, and not only at writes")
+	atOnce    = flag.Int("at-once", 4, "how many Tenants are stopped and killed at once, each at a call of its own")
+)
+
+const (
+	// patience is how long something may take that takes seconds.
+	patience = time.Minute
+	// silence is how long nothing is called when an operation is at its end.
+	silence = 700 * time.Millisecond
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// result counts what came of the kill points of one operation.
+type result struct{ points, converged int }
+
+// TestKilledAtEveryCall kills the provider at each call of a creation, an upgrade and
+// a deletion, before it is passed on and after its answer is lost.
+func TestKilledAtEveryCall(t *testing.T) {
+	w := newWorld(t, *atOnce, *everyCall)
+	w.start()
+
+	ref := w.learn()
+	results := map[string]*result{}
+
+	for _, op := range operations() {
+		results[op.name] = &result{}
+		w.t.Logf("%s: %d calls", op.name, ref[op.name].calls)
+	}
+
+	w.sweep(ref, results)
+
+	for id, name := range map[string]string{"H4: creation": "creation", "H4: upgrade": "upgrade", "D9, H4: deletion": "deletion"} {
+		t.Run(id, func(t *testing.T) {
+			r := results[name]
+			if r.points == 0 || r.converged != r.points {
+				t.Errorf("not all converged")
+			}
+
+			t.Logf("killed at %d points of a %s, %d converged", r.points, name, r.converged)
+		})
+	}
+}
+
+// reference is how an operation ends that nothing interrupts.
+type reference struct {
+	calls        int
+	host, inside map[string]bool
+}
+
+// learn lets a life pass without a kill.
+func (w *world) learn() map[string]reference {
+	w.t.Helper()
+
+	l, out := w.newLife(w.slots[0]), map[string]reference{}
+
+	for _, op := range operations() {
+		l.arm(point{})
+		began := time.Now()
+
+		if why := cmp.Or(begin(op, l), l.end(op)); why != "" {
+			w.t.Fatalf("%s does not end: %s\n%s", op.name, why, w.provider.Tail(30))
+		}
+
+		r := reference{calls: len(l.counted())}
+		r.host, r.inside = l.inventories()
+		out[op.name] = r
+		w.t.Logf("%s takes %.1f s", op.name, time.Since(began).Seconds())
+
+		for i, c := range l.counted() {
+			w.t.Logf("  %3d %s", i+1, c)
+		}
+	}
+
+	if why := w.wipe(l.slot); why != "" {
+		w.t.Fatalf("cannot make a vCluster bare: %s", why)
+	}
+
+	return out
+}
+
+func begin(op operation, l *life) string {
+	if err := op.begin(l); err != nil {
+		return err.Error()
+	}
+
+	return ""
+}
+
+// end waits until the operation has come to its end, and nothing is called any more.
+func (l *life) end(op operation) string {
+	return await(l.w.t.Context(), patience, func() string { return l.restless(op) })
+}
+
+// restless says why the operation is not at its end yet.
+func (l *life) restless(op operation) string {
+	why := op.wrong(l)
+	if why == "" && l.quiet() < silence {
+		return "calls go on"
+	}
+
+	return why
+}
+
+// check that the end is that of an operation which nothing interrupted.
+func (l *life) check(op operation, ref reference) string {
+	if op.name != "deletion" {
+		if why := l.records(); why != "" {
+			return why
+		}
+	}
+
+	host, inside := l.inventories()
+	if op.name == "deletion" {
+		inside = ref.inside // It goes with the vCluster.
+	}
+
+	return cmp.Or(difference(ref.host, host), difference(ref.inside, inside))
+}
+
+// sweep lives so many lives that each operation is killed at each of its calls.
+func (w *world) sweep(ref map[string]reference, results map[string]*result) {
+	w.t.Helper()
+
+	most := 0
+	for _, r := range ref {
+		most = max(most, r.calls)
+	}
+
+	began := time.Now()
+
+	for first := 0; first < 2*most && len(w.slots) > 0; first += len(w.slots) {
+		lives := make([]*life, len(w.slots))
+		for i, s := range w.slots {
+			lives[i] = w.newLife(s)
+		}
+
+		for _, op := range operations() {
+			lives = w.run(op, lives, first, ref[op.name], results[op.name])
+		}
+
+		w.slots = w.slots[:0]
+
+		for _, l := range lives {
+			if why := w.wipe(l.slot); why != "" {
+				w.t.Errorf("cannot make a vCluster bare: %s", why)
+				continue
+			}
+
+			w.slots = append(w.slots, l.slot)
+		}
+
+		w.t.Logf("%4.0f s: %d of %d", time.Since(began).Seconds(), first+len(lives), 2*most)
+	}
+}
+
+// run the operation on the lives, each with a kill at a point of its own, from the
+// given one on. It returns the lives that converged.
+func (w *world) run(op operation, lives []*life, first int, ref reference, r *result) []*life {
+	w.t.Helper()
+
+	over := first/2+1 > ref.calls
+	if over && op.optional {
+		return lives
+	}
+
+	for i, l := range lives {
+		p := point{n: (first+i)/2 + 1, answered: (first+i)%2 == 1}
+		if over {
+			p = point{}
+		}
+
+		l.arm(p)
+
+		if why := begin(op, l); why != "" {
+			w.t.Fatalf("cannot begin the %s: %s", op.name, why)
+		}
+	}
+
+	stops := w.awaitStops(op, lives)
+	if !over {
+		w.kill()
+		w.start()
+	}
+
+	var out []*life
+
+	for i, l := range lives {
+		if stops[i] != "" {
+			l.kills++
+			r.points++
+		}
+
+		if why := cmp.Or(l.end(op), l.check(op, ref)); why != "" {
+			w.t.Errorf("killed at %s: does not converge: %s\n%s", cmp.Or(stops[i], "a call of another"), why, w.provider.Tail(20))
+			continue
+		}
+
+		if stops[i] != "" {
+			r.converged++
+		}
+
+		out = append(out, l)
+	}
+
+	return out
+}
+
+// awaitStops waits until each life has come to its point, or to the end of the
+// operation. It returns in words where each has stopped; empty for one that has not.
+func (w *world) awaitStops(op operation, lives []*life) []string {
+	w.t.Helper()
+
+	out := make([]string, len(lives))
+
+	for i, l := range lives {
+		why := await(w.t.Context(), patience, func() string {
+			if c, ok := l.stop(); ok {
+				out[i] = fmt.Sprintf("call %d of the %s, %s %s", l.point.n, op.name, l.point.when(), c)
+				return ""
+			}
+
+			return l.restless(op)
+		})
+		if why != "" {
+			w.t.Errorf("%s of %q neither ends nor is stopped: %s", op.name, l.name, why)
+		}
+	}
+
+	return out
+}

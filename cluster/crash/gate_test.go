@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build envtest
+
+package crash
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// point is a call at which the provider is stopped.
+type point struct {
+	// n counts the calls of an operation from 1; 0 stops at none.
+	n int
+	// answered says that the call was done, but its answer is lost. Otherwise it is
+	// not passed on.
+	answered bool
+}
+
+func (p point) when() string {
+	if p.answered {
+		return "after"
+	}
+
+	return "before"
+}
+
+// gate is what the calls for one Tenant go through.
+type gate struct {
+	// every counts reads too.
+	every bool
+
+	mu      sync.Mutex
+	point   point
+	calls   []call
+	last    time.Time
+	at      call
+	stopped chan struct{} // closed when the point is reached
+	killed  chan struct{} // closed when the provider is dead
+	reached bool
+}
+
+// arm the gate: its next calls are counted, and stop at the point.
+func (g *gate) arm(p point) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	g.point, g.calls, g.reached = p, nil, false
+	g.last = time.Now()
+	g.stopped, g.killed = make(chan struct{}), make(chan struct{})
+}
+
+// open lets everything pass from now on. What was held is dropped.
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	g.point, g.reached = point{}, false
+	close(g.killed)
+}
+
+// quiet is for how long nothing was counted.
+func (g *gate) quiet() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	return time.Since(g.last)
+}
+
+// counted are the calls since the gate was armed.
+func (g *gate) counted() []call {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	return g.calls
+}
+
+// stop says whether the point was reached, and by which call.
+func (g *gate) stop() (call, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	select {
+	case <-g.stopped:
+		return g.at, true
+	default:
+		return call{}, false
+	}
+}
+
+// verdict is what becomes of a call.
+type verdict int
+
+const (
+	pass verdict = iota
+	hold
+	stopBefore
+	stopAfter
+)
+
+// enter decides on a call. Nothing of a Tenant passes any more once it is stopped.
+func (g *gate) enter(c call) verdict {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	switch {
+	case g.reached:
+		return hold
+	case !g.every && !c.writes():
+		return pass
+	}
+
+	g.calls, g.last = append(g.calls, c), time.Now()
+	if len(g.calls) != g.point.n {
+		return pass
+	}
+
+	g.at, g.reached = c, true
+	if g.point.answered {
+		return stopAfter
+	}
+
+	return stopBefore
+}
+
+// serve a call by the handler, unless the provider dies first.
+func (g *gate) serve(w http.ResponseWriter, r *http.Request, c call, h http.Handler) {
+	v := g.enter(c)
+
+	g.mu.Lock()
+	stopped, killed := g.stopped, g.killed
+	g.mu.Unlock()
+
+	switch v {
+	case pass:
+		h.ServeHTTP(w, r)
+		return
+	case stopAfter:
+		// It is done whatever becomes of who asked for it.
+		h.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
+		close(stopped)
+	case stopBefore:
+		close(stopped)
+	case hold:
+	}
+
+	<-killed
+	panic(http.ErrAbortHandler)
+}
