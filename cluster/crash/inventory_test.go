@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -183,13 +184,16 @@ func (w *world) releases(c client.Client, namespace, name string, maxRevision in
 	}
 }
 
-// wipe makes the vCluster of the slot bare again, as a new one is.
+// wipe makes the vCluster of the slot bare again, as a new one is. It says what is left.
 func (w *world) wipe(s *slot) string {
 	return await(w.t.Context(), patience, func() string {
 		left := w.inventory(s.inside, "", s.bare)
 		for _, o := range left {
 			if o.GetDeletionTimestamp() == nil {
-				_ = s.inside.Delete(w.t.Context(), o)
+				_ = s.inside.Delete(w.t.Context(), o) // What is left is looked at again.
+			} else if o.Kind == "CustomResourceDefinition" {
+				// An API server may take minutes to see that there are no objects of it.
+				_ = s.inside.Patch(w.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 			}
 		}
 
