@@ -22,6 +22,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/content"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/netns"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/node"
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/policy"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/proc"
 )
 
@@ -109,12 +110,17 @@ func nodeReady(client kubernetes.Interface, name string) func(context.Context) e
 	}
 }
 
-// dnsAnswers checks that the cluster's DNS server knows a service, when asked
-// by the service's address, which only works with kube-proxy.
+// nobody is a user that nothing on the node runs as. What root asks of a pod
+// passes by the network policies, as the kubelet's probes must.
+const nobody = 65534
+
+// dnsAnswers checks that the cluster's DNS server knows a service, when a user
+// that is not root asks by the service's address. That only works with
+// kube-proxy, and when the policy engine lets it pass.
 func (c *Cluster) dnsAnswers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	dial := netns.Dial(c.name)
+	dial := netns.DialAs(c.name, nobody)
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dial(ctx, network, net.JoinHostPort(node.DNS, "53"))
 	}}
@@ -127,6 +133,38 @@ func (c *Cluster) dnsAnswers(ctx context.Context) error {
 		return fmt.Errorf("the cluster's DNS server says that the API server is at %q, not at %s", found, node.ServiceIP)
 	}
 	return nil
+}
+
+// policiesListen checks that the policy engine waits for connections to decide on.
+func (c *Cluster) policiesListen(context.Context) error {
+	_, err := c.asked()
+	return err
+}
+
+// policiesAsked checks that a question to the DNS server, which is a pod, is put
+// to the policy engine and passes.
+func (c *Cluster) policiesAsked(ctx context.Context) error {
+	before, err := c.asked()
+	if err != nil {
+		return err
+	}
+	if err := c.dnsAnswers(ctx); err != nil {
+		return err
+	}
+	after, err := c.asked()
+	if err == nil && after == before {
+		err = errors.New("connections to pods pass without the policy engine")
+	}
+	return err
+}
+
+// asked is how many connections the policy engine was asked about.
+func (c *Cluster) asked() (uint64, error) {
+	r, err := proc.Load(c.state.pids(), policyEngine)
+	if err != nil {
+		return 0, err
+	}
+	return policy.Asked(proc.Proc, r.PID)
 }
 
 // storageThere checks that the default StorageClass exists.
@@ -179,7 +217,7 @@ func (c *Cluster) Health(ctx context.Context) error {
 		return err
 	}
 	checks := []func(context.Context) error{
-		apiReady(client), nodeReady(client, c.name), storageThere(client), c.dnsAnswers, c.registryFull(content.OfCluster()), c.listening(node.Git), c.containerdReady,
+		apiReady(client), nodeReady(client, c.name), storageThere(client), c.policiesAsked, c.registryFull(content.OfCluster()), c.listening(node.Git), c.containerdReady,
 	}
 	for _, check := range checks {
 		if err := check(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/netns"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/node"
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/policy"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/proc"
 )
 
@@ -21,6 +22,7 @@ const (
 	scheduler         = "kube-scheduler"
 	kubelet           = "kubelet"
 	kubeProxy         = "kube-proxy"
+	policyEngine      = "kube-network-policies"
 	containerd        = "containerd"
 	registryDaemon    = "registry"
 	gitDaemon         = "git"
@@ -30,7 +32,7 @@ const (
 // Components are the daemons' names, in the order of their start.
 var Components = []string{
 	etcd, registryDaemon, gitDaemon, containerd, apiServer,
-	controllerManager, scheduler, kubelet, kubeProxy, provisioner,
+	controllerManager, scheduler, kubelet, kubeProxy, policyEngine, provisioner,
 }
 
 const etcdURL = "http://127.0.0.1:2379"
@@ -57,6 +59,8 @@ func (c *Cluster) daemon(name string) proc.Daemon {
 		command = c.kubeletCommand()
 	case kubeProxy:
 		command = []string{c.programs[kubeProxy], "--config=" + c.state.path("config", "kube-proxy.yaml")}
+	case policyEngine:
+		command = c.policyEngineCommand()
 	case registryDaemon:
 		command = []string{c.self, "serve-registry", "--address=" + node.Registry, "--folder=" + c.state.path("registry"), "--shared=" + c.content.Folder()}
 	case gitDaemon:
@@ -139,6 +143,15 @@ func (c *Cluster) kubeletCommand() []string {
 		"--config=" + c.state.path("config", "kubelet.yaml"),
 		"--kubeconfig=" + c.state.path("pki", kubelet+".kubeconfig"),
 		"--root-dir=" + node.KubeletRoot, "--hostname-override=" + c.name, "--node-ip=" + node.IP,
+	}
+}
+
+func (c *Cluster) policyEngineCommand() []string {
+	return []string{
+		c.programs[policyEngine],
+		"--kubeconfig=" + c.state.path("pki", policyEngine+".kubeconfig"), "--node=" + c.name,
+		"--queue=" + strconv.Itoa(policy.Queue),
+		"--cni=" + c.state.private(node.CNIState), "--network=" + node.PodNetwork,
 	}
 }
 

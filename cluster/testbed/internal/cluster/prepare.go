@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/netns"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/node"
+	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/policy"
 	"github.com/kubeopera/provider-kubeopera/cluster/testbed/internal/preflight"
 )
 
@@ -32,6 +33,9 @@ func (c *Cluster) prepare(ctx context.Context) (marker, error) {
 			return err
 		}
 		if err := netns.Create(ctx, c.name, node.CIDR); err != nil {
+			return err
+		}
+		if err := policy.Install(ctx, c.name, node.PodSubnet, node.PodBridge); err != nil {
 			return err
 		}
 		if m.Network, err = netns.Inode(c.name); err != nil {

@@ -34,6 +34,7 @@ func (c *Cluster) plan() pki.Plan {
 		Users: map[string][]string{
 			"admin":           {"admin", masters},
 			provisioner:       {"testbed-provisioner", masters},
+			policyEngine:      {"testbed-network-policies", masters},
 			controllerManager: {"system:kube-controller-manager"},
 			scheduler:         {"system:kube-scheduler"},
 			kubeProxy:         {"system:kube-proxy"},

@@ -152,7 +152,7 @@ func (c *Cluster) startAll(ctx context.Context, client kubernetes.Interface) err
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for _, name := range []string{controllerManager, scheduler, kubelet, kubeProxy, provisioner} {
+	for _, name := range []string{controllerManager, scheduler, kubelet, kubeProxy, policyEngine, provisioner} {
 		if err := c.spawn(name); err != nil {
 			return err
 		}
@@ -170,11 +170,14 @@ func (c *Cluster) settleDown(ctx context.Context, client kubernetes.Interface) e
 		if err := c.log.Do("apply DNS and storage", func() error { return c.applyManifests(ctx, "*.yaml") }); err != nil {
 			return err
 		}
-		return c.log.Do("storage there, DNS answers", func() error {
+		return c.log.Do("storage there, DNS answers, network policies are asked", func() error {
 			if err := c.await(ctx, apiServer, apiLimit, storageThere(client)); err != nil {
 				return err
 			}
-			return c.await(ctx, kubelet, dnsLimit, c.dnsAnswers)
+			if err := c.await(ctx, policyEngine, daemonLimit, c.policiesListen); err != nil {
+				return err
+			}
+			return c.await(ctx, kubelet, dnsLimit, c.policiesAsked)
 		})
 	})
 	g.Go(func() error {

@@ -96,8 +96,9 @@ func Create(ctx context.Context, name, address string) error {
 const bridge = "node0"
 
 var sysctls = map[string]string{
-	"/proc/sys/net/ipv4/ip_forward":                "1",
-	"/proc/sys/net/bridge/bridge-nf-call-iptables": "1",
+	"/proc/sys/net/ipv4/ip_forward":                 "1",
+	"/proc/sys/net/bridge/bridge-nf-call-iptables":  "1",
+	"/proc/sys/net/bridge/bridge-nf-call-ip6tables": "1",
 }
 
 // Delete removes the named network namespace, or a file that stands in its
@@ -159,10 +160,20 @@ func Do(name string, f func() error) error {
 // Dial returns a function that dials from inside the named network namespace.
 // A socket stays in the namespace that it was made in.
 func Dial(name string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return DialAs(name, os.Geteuid())
+}
+
+// DialAs returns a function that dials as Dial's does, with a socket that the
+// kernel takes for the user's.
+func DialAs(name string, user int) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var c net.Conn
 		err := Do(name, func() error {
-			var err error
+			own, err := unix.SetfsuidRetUid(user)
+			if err != nil {
+				return fmt.Errorf("cannot act as user %d: %w", user, err)
+			}
+			defer func() { _, _ = unix.SetfsuidRetUid(own) }()
 			c, err = (&net.Dialer{FallbackDelay: -1}).DialContext(ctx, network, address)
 			return err
 		})

@@ -27,6 +27,10 @@ const (
 	Git = IP + ":3000"
 	// PodSubnet is where pods have their addresses.
 	PodSubnet = "10.88.0.0/16"
+	// PodNetwork is the CNI network of the pods.
+	PodNetwork = "pods"
+	// PodBridge is the bridge that all pods are on.
+	PodBridge = "pods0"
 	// ServiceSubnet is where services have their addresses.
 	ServiceSubnet = "10.96.0.0/16"
 	// ServiceIP is the address of the service "kubernetes".
@@ -40,13 +44,15 @@ const (
 	ContainerdState = "/run/containerd"
 	// ContainerdSocket is where containerd is reached.
 	ContainerdSocket = ContainerdState + "/containerd.sock"
+	// CNIState is where CNI plugins keep what they made.
+	CNIState = "/var/lib/cni"
 	// KubeletRoot is the kubelet's folder.
 	KubeletRoot = "/var/lib/kubelet"
 )
 
 // Private are the places over which the node's daemons have folders of their
 // own. Some of these paths cannot be configured.
-var Private = []string{ContainerdState, KubeletRoot, "/var/lib/cni", "/var/log/containers", "/var/log/pods"}
+var Private = []string{ContainerdState, KubeletRoot, CNIState, "/var/log/containers", "/var/log/pods"}
 
 // Settings are what differs from cluster to cluster.
 type Settings struct {
@@ -86,9 +92,9 @@ func Render(s Settings) (map[string][]byte, error) {
 	}
 	values := struct {
 		Settings
-		IP, Registry, PodSubnet, DNS                   string
-		ContainerdState, ContainerdSocket, KubeletRoot string
-	}{s, IP, Registry, PodSubnet, DNS, ContainerdState, ContainerdSocket, KubeletRoot}
+		IP, Registry, PodSubnet, PodNetwork, PodBridge, DNS string
+		ContainerdState, ContainerdSocket, KubeletRoot      string
+	}{s, IP, Registry, PodSubnet, PodNetwork, PodBridge, DNS, ContainerdState, ContainerdSocket, KubeletRoot}
 	out := map[string][]byte{}
 	for name, file := range files {
 		var buf bytes.Buffer

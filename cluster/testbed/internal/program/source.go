@@ -6,6 +6,7 @@ package program
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,26 +28,29 @@ var sourceFiles = map[string]string{
 	"main.go.txt": "main.go",
 }
 
-// source returns the content of the module's files by the name they are built
-// under. A module without a main.go of its own has only the first two.
+// source returns the content of the module's files by the path they are built
+// under. A module without a main.go of its own has only the first two. Packages
+// in folders below it are built with it.
 func source(module string) (map[string][]byte, error) {
 	folder := path.Join("modules", module)
-	entries, err := modules.ReadDir(folder)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read definition of module %q: %w", module, err)
-	}
 	out := map[string][]byte{}
-	for _, e := range entries {
+	err := fs.WalkDir(modules, folder, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
 		name, ok := sourceFiles[e.Name()]
 		if path.Ext(e.Name()) == ".go" && !strings.HasSuffix(e.Name(), "_test.go") {
 			name, ok = e.Name(), true
 		}
 		if !ok {
-			continue
+			return nil
 		}
-		if out[name], err = modules.ReadFile(path.Join(folder, e.Name())); err != nil {
-			return nil, fmt.Errorf("cannot read definition of module %q: %w", module, err)
-		}
+		b, err := modules.ReadFile(file)
+		out[path.Join(path.Dir(file), name)[len(folder)+1:]] = b
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read definition of module %q: %w", module, err)
 	}
 	return out, nil
 }
@@ -61,11 +65,12 @@ func writeSource(module, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("cannot clear build folder: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return fmt.Errorf("cannot make build folder: %w", err)
-	}
 	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			return fmt.Errorf("cannot make build folder: %w", err)
+		}
+		if err := os.WriteFile(file, b, 0o600); err != nil {
 			return fmt.Errorf("cannot write build folder: %w", err)
 		}
 	}

@@ -22,6 +22,10 @@ func TestSource(t *testing.T) {
 		"kine":             {reason: "a program of someone else has no Go file of ours", want: []string{"go.mod", "go.sum"}},
 		"pause":            {reason: "a file is built under its real name", want: []string{"go.mod", "go.sum", "main.go"}},
 		"fake-app-advisor": {reason: "tests are not built", want: []string{"go.mod", "go.sum", "main.go"}},
+		"kube-network-policies": {
+			reason: "a package in a folder of the program's is built with it",
+			want:   []string{"go.mod", "go.sum", "localpods/localpods.go", "main.go"},
+		},
 		"fake-function-patch-and-transform": {
 			reason: "a program may have several files",
 			want:   []string{"fn.go", "go.mod", "go.sum", "input.go", "main.go", "patch.go"},

@@ -107,6 +107,7 @@ var table = []Program{
 	kubernetes("kubelet"),
 	kubernetes("kube-proxy"),
 	kubernetes("kubectl"),
+	{Name: "kube-network-policies", Module: "kube-network-policies", Package: ".", Version: "v0.8.0", LDFlags: strip},
 	{Name: "etcd", Module: "etcd", Package: ".", Version: "v3.6.13", LDFlags: strip},
 	{Name: "coredns", Module: "coredns", Package: "github.com/coredns/coredns", Version: "v1.15.0", LDFlags: strip},
 	{
