@@ -80,7 +80,7 @@ func run(ctx context.Context, f flags) error {
 		return err
 	}
 
-	facts, err := c.Facts()
+	facts, err := c.Facts(f.Provider)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,9 @@ func (s *soak) checkEnd(ctx context.Context) error {
 		s.diary.wrong(err.Error(), "")
 	}
 
-	for _, id := range s.lives.cloudSpaces() {
-		if err := until(ctx, patient, func(context.Context) error { return checkEnded(s.kubeopera.Reports(id)) }); err != nil {
+	for id, wasReady := range s.lives.cloudSpaces() {
+		check := func(context.Context) error { return checkEnded(s.kubeopera.Reports(id), wasReady) }
+		if err := until(ctx, patient, check); err != nil {
 			s.diary.wrong(fmt.Sprintf("CloudSpace %s: %v", id, err), s.reportsOf(id))
 		}
 	}

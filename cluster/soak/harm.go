@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -61,6 +62,23 @@ var disturbances = []disturbance{
 	{"change the values", (*life).changeValues},
 	{"pause", (*life).pauseAndHarm},
 	{"retry now", (*life).retryNow},
+}
+
+// deck gives all disturbances in a random order, and then again in another.
+type deck struct {
+	rand *rand.Rand
+	left []int
+}
+
+func (d *deck) next() disturbance {
+	if len(d.left) == 0 {
+		d.left = d.rand.Perm(len(disturbances))
+	}
+
+	n := d.left[0]
+	d.left = d.left[1:]
+
+	return disturbances[n]
 }
 
 // disturb the Tenant, and wait until it is right again if that is asked for.

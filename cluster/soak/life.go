@@ -47,8 +47,10 @@ func overrides(json string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON
 func (p *period) live(ctx context.Context, r *rand.Rand) {
 	var last *v1alpha1.Tenant
 
+	deck := &deck{rand: r}
+
 	for !p.over(ctx) {
-		l := &life{soak: p.soak, rand: r, tenant: newTenant(r, r.IntN(5) == 0)}
+		l := &life{soak: p.soak, rand: r, tenant: newTenant(r, r.IntN(5) == 0), deck: deck}
 		if last != nil && r.IntN(3) == 0 {
 			l.tenant = again(r, last)
 		}
@@ -73,6 +75,7 @@ type life struct {
 	soak   *soak
 	rand   *rand.Rand
 	tenant *v1alpha1.Tenant
+	deck   *deck
 }
 
 // full is a life of being changed and broken.
@@ -88,7 +91,7 @@ func (l *life) full(ctx context.Context, p *period) {
 			break
 		}
 
-		d := disturbances[l.rand.IntN(len(disturbances))]
+		d := l.deck.next()
 		// Now and then it is deleted while it is broken.
 		await := l.rand.IntN(8) > 0
 
@@ -215,7 +218,13 @@ func (l *life) ready(ctx context.Context) error {
 		return fmt.Errorf("it is %s: %s", t.Status.Phase, t.Status.Message)
 	}
 
-	return l.soak.answers(ctx, t)
+	if err := l.soak.answers(ctx, t); err != nil {
+		return err
+	}
+
+	l.soak.lives.becameReady(t)
+
+	return nil
 }
 
 // failed errs unless the Tenant is Failed with that word.

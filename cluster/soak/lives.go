@@ -6,7 +6,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +19,7 @@ type lives struct {
 	mu     sync.Mutex
 	all    []*v1alpha1.Tenant
 	living map[types.UID]*v1alpha1.Tenant
+	ready  map[string]bool // by the id of the CloudSpace
 }
 
 // began is told of a Tenant that was created.
@@ -33,6 +33,18 @@ func (l *lives) began(t *v1alpha1.Tenant) {
 
 	l.all = append(l.all, t.DeepCopy())
 	l.living[t.GetUID()] = t.DeepCopy()
+}
+
+// becameReady is told of a Tenant that was seen Ready.
+func (l *lives) becameReady(t *v1alpha1.Tenant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if l.ready == nil {
+		l.ready = map[string]bool{}
+	}
+
+	l.ready[t.Spec.CloudSpaceID] = true
 }
 
 // ended is told of a Tenant that is gone.
@@ -64,19 +76,17 @@ func (l *lives) count() int {
 	return len(l.all)
 }
 
-// cloudSpaces are the ids of all that ever were, each once.
-func (l *lives) cloudSpaces() []string {
+// cloudSpaces are the ids of all that ever were, with whether they were ever Ready.
+func (l *lives) cloudSpaces() map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	var out []string
+	out := map[string]bool{}
 	for _, t := range l.all {
-		out = append(out, t.Spec.CloudSpaceID)
+		out[t.Spec.CloudSpaceID] = l.ready[t.Spec.CloudSpaceID]
 	}
 
-	slices.Sort(out)
-
-	return slices.Compact(out)
+	return out
 }
 
 // newTenant is a Tenant of a name that r gives, with Flux and an App Advisor if it is

@@ -62,13 +62,14 @@ func TestLives(t *testing.T) {
 
 	l.began(one)
 	l.began(two)
+	l.becameReady(one)
 	l.ended(one)
 
 	if now := l.now(); len(now) != 1 || now[0].GetUID() != two.GetUID() {
 		t.Errorf("now(): want the second, got %v", now)
 	}
 
-	if got := l.cloudSpaces(); l.count() != 2 || len(got) != 1 {
+	if got := l.cloudSpaces(); l.count() != 2 || len(got) != 1 || !got[one.Spec.CloudSpaceID] {
 		t.Errorf("Two Tenants of one CloudSpace: got %d, %v", l.count(), got)
 	}
 }

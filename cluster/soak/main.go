@@ -116,7 +116,7 @@ func run(ctx context.Context, f flags) (err error) {
 // newSoak makes the cluster ready for Tenants, and runs the provider and what it
 // talks to.
 func newSoak(ctx context.Context, c *rig.Cluster, f flags, folder string) (*soak, error) {
-	facts, err := c.Facts()
+	facts, err := c.Facts(f.Provider)
 	if err != nil {
 		return nil, err
 	}

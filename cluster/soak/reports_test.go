@@ -11,6 +11,19 @@ import (
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
+// TestCheckEndedNeverReady holds that of a Tenant that was refused nothing is told.
+func TestCheckEndedNeverReady(t *testing.T) {
+	t.Parallel()
+
+	if err := checkEnded(nil, false); err != nil {
+		t.Errorf("checkEnded(...): %v", err)
+	}
+
+	if err := checkEnded([]rig.FakeReport{{Status: v1alpha1.ReportProvisioning}}, false); err == nil {
+		t.Error("What was told of needs a last word")
+	}
+}
+
 func TestCheckEnded(t *testing.T) {
 	t.Parallel()
 
@@ -37,7 +50,7 @@ func TestCheckEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if err := checkEnded(tc.all); (err != nil) != tc.wrong {
+			if err := checkEnded(tc.all, true); (err != nil) != tc.wrong {
 				t.Errorf("%s\ncheckEnded(...): %v", tc.reason, err)
 			}
 		})

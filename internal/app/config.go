@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/redact"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -153,14 +154,14 @@ func checkURL(s, example string) error {
 		return fmt.Errorf("not a URL: %w; %s", err, remedy)
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return fmt.Errorf("%q is not a URL with http or https and a host; %s", u.Redacted(), remedy)
+		return fmt.Errorf("%q is not a URL with http or https and a host; %s", redact.Address(s), remedy)
 	}
 	if u.User != nil {
 		return fmt.Errorf("%q holds credentials; remove them and use %s and %s instead",
-			u.Redacted(), setting("service-client-id"), setting("service-client-secret"))
+			redact.Address(s), setting("service-client-id"), setting("service-client-secret"))
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q holds a query or a fragment; %s", s, remedy)
+		return fmt.Errorf("%q holds a query or a fragment; %s", redact.Address(s), remedy)
 	}
 	return nil
 }

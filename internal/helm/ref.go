@@ -18,6 +18,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
+
+	"github.com/kubeopera/provider-kubeopera/internal/redact"
 )
 
 // ChartRef says which chart, and how to reach the registry that has it.
@@ -66,17 +68,17 @@ type source struct {
 func (r ChartRef) resolve(ctx context.Context) (*source, error) {
 	u, err := url.Parse(r.Repository)
 	if err != nil {
-		return nil, fmt.Errorf("chart repository %q is not a URL: use oci://HOST/PATH/CHART", r.Repository)
+		return nil, fmt.Errorf("chart repository %q is not a URL: use oci://HOST/PATH/CHART", redact.Address(r.Repository))
 	}
 	switch u.Scheme {
 	case "oci", "https", "http":
 	default:
-		return nil, fmt.Errorf("chart repository %q has scheme %q: use oci, https or http, as in oci://HOST/PATH/CHART", r.Repository, u.Scheme)
+		return nil, fmt.Errorf("chart repository %q has scheme %q: use oci, https or http, as in oci://HOST/PATH/CHART", redact.Address(r.Repository), u.Scheme)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	name := path.Base(u.Path)
 	if u.Host == "" || len(u.Path) < 2 || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("chart repository %q must be %s://HOST/PATH/CHART and nothing else", u.Redacted(), u.Scheme)
+		return nil, fmt.Errorf("chart repository %q must be %s://HOST/PATH/CHART and nothing else", redact.Address(r.Repository), u.Scheme)
 	}
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(r.Version, "v")); err != nil {
 		return nil, fmt.Errorf("chart version %q is not an exact version: use one such as 0.21.2", r.Version)

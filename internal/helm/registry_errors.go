@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -16,14 +17,20 @@ import (
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"github.com/kubeopera/provider-kubeopera/internal/redact"
 )
+
+// minHidden is the length of the shortest credential that is looked for in messages,
+// in bytes. A shorter one would be found in words.
+const minHidden = 4
 
 // classify says what went wrong with a download in terms of the sentinels, and
 // which layer failed.
 func (s *source) classify(err error) error {
 	switch code := statusOf(err); {
 	case errors.Is(err, ErrChartInvalid):
-		return fmt.Errorf("chart %q: %w", s, err)
+		return fmt.Errorf("chart %q: %w", s, s.told(err))
 	case errors.Is(err, errdef.ErrNotFound), errors.Is(err, errNoSuchChart), code == http.StatusNotFound:
 		return fmt.Errorf("%w: %s has no version %q of it", ErrChartNotFound, s.Repository, s.Version)
 	case errors.Is(err, auth.ErrBasicCredentialNotFound), code == http.StatusUnauthorized, code == http.StatusForbidden:
@@ -31,10 +38,23 @@ func (s *source) classify(err error) error {
 		if s.cred != auth.EmptyCredential {
 			who = "with the configured credentials"
 		}
-		return fmt.Errorf("%w: cannot fetch %q %s: %w", ErrRegistryUnauthorized, s, who, oneLine(err))
+		return fmt.Errorf("%w: cannot fetch %q %s: %w", ErrRegistryUnauthorized, s, who, s.told(err))
 	default:
-		return fmt.Errorf("%w: cannot fetch %q: %s: %w", ErrRegistryUnreachable, s, layer(err), oneLine(err))
+		return fmt.Errorf("%w: cannot fetch %q: %s: %w", ErrRegistryUnreachable, s, layer(err), s.told(err))
 	}
+}
+
+// told is what a registry's error says, in one line and without what gives access: the
+// address of a redirect is signed, and a registry may repeat what it was sent.
+func (s *source) told(err error) error {
+	msg := redact.Text(oneLine(err).Error())
+	basic := base64.StdEncoding.EncodeToString([]byte(s.cred.Username + ":" + s.cred.Password))
+	for _, secret := range []string{s.cred.Password, s.cred.RefreshToken, s.cred.AccessToken, basic} {
+		if len(secret) >= minHidden {
+			msg = strings.ReplaceAll(msg, secret, "[hidden]")
+		}
+	}
+	return &flatError{msg: msg, err: err}
 }
 
 // statusOf is the HTTP status in err, or 0.

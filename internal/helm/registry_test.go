@@ -238,6 +238,9 @@ func TestGetRefusesReference(t *testing.T) {
 		"NotAURL":     {reason: "an address must be one", ref: ChartRef{Repository: "oci://a b/c", Version: "1.0.0"}, says: "chart repository"},
 		"NoChart":     {reason: "a chart must be named", ref: ChartRef{Repository: "oci://ghcr.io/", Version: "1.0.0"}, says: "HOST/PATH/CHART"},
 		"Userinfo":    {reason: "a password in the address is refused and not repeated", ref: ChartRef{Repository: "https://u:" + testPassword + "@h/c", Version: "1.0.0"}, says: "nothing else"},
+		"Unparsable":  {reason: "nor is one that is no address", ref: ChartRef{Repository: "oci://u:" + testPassword + "@h:port/c", Version: "1.0.0"}, says: "not a URL"},
+		"OtherScheme": {reason: "nor one of another scheme", ref: ChartRef{Repository: "ftp://u:" + testPassword + "@h/c", Version: "1.0.0"}, says: "use oci"},
+		"Query":       {reason: "nor a token behind the address", ref: ChartRef{Repository: "https://h/c?token=" + testPassword, Version: "1.0.0"}, says: "nothing else"},
 		"Range":       {reason: "a range is no version", ref: ChartRef{Repository: "oci://h/c", Version: "^1.0"}, says: "exact version"},
 		"NoVersion":   {reason: "a version is needed", ref: ChartRef{Repository: "oci://h/c"}, says: "exact version"},
 		"CA":          {reason: "a CA bundle must be PEM", ref: ChartRef{Repository: "oci://h/c", Version: "1.0.0", CABundle: []byte("x")}, says: "CA bundle"},
@@ -251,6 +254,64 @@ func TestGetRefusesReference(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), testPassword) {
 				t.Errorf("%s: %q gives a secret away", tc.reason, err)
+			}
+		})
+	}
+}
+
+func TestGetHidesSecrets(t *testing.T) {
+	t.Parallel()
+	const signature = "X-Amz-Signature=0123456789"
+	cases := map[string]struct {
+		reason string
+		answer http.HandlerFunc
+		says   string
+	}{
+		"Echo": {
+			reason: "a registry may repeat what it was sent", says: "DENIED",
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(http.StatusForbidden)
+				_, _ = fmt.Fprintf(w, `{"errors":[{"code":"DENIED","message":"no %s with %s"}]}`, testPassword, r.Header.Get("Authorization"))
+			},
+		},
+		"Redirect": {
+			reason: "where a blob lies is signed", says: "connect",
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "http://127.0.0.1:1/blob?"+signature, http.StatusTemporaryRedirect)
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if _, _, ok := r.BasicAuth(); !ok {
+					w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+					w.WriteHeader(http.StatusUnauthorized)
+					return
+				}
+				if r.Method == http.MethodHead { // which has no body that could say anything
+					w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+					w.Header().Set("Content-Length", "2")
+					w.Header().Set("Docker-Content-Digest", "sha256:"+strings.Repeat("0", 64))
+					return
+				}
+				tc.answer(w, r)
+			}))
+			t.Cleanup(s.Close)
+			host := strings.TrimPrefix(s.URL, "http://")
+			basic := base64.StdEncoding.EncodeToString([]byte(testUser + ":" + testPassword))
+			ref := ChartRef{Repository: "oci://" + host + "/charts/app", Version: "1.0.0", PlainHTTP: true}
+			ref.Credentials.DockerConfigJSON = []byte(`{"auths":{"` + host + `":{"auth":"` + basic + `"}}}`)
+
+			_, err := newCache(t).Get(t.Context(), ref)
+			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "[hidden]") {
+				t.Fatalf("%s: %v does not say %q with something hidden", tc.reason, err, tc.says)
+			}
+			for _, secret := range []string{testPassword, basic, signature} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("%s: %q gives a secret away", tc.reason, err)
+				}
 			}
 		})
 	}

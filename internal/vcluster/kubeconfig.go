@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
+
+	"github.com/kubeopera/provider-kubeopera/internal/redact"
 )
 
 // ErrNoKubeconfig says that vCluster has not written its kubeconfig yet.
@@ -136,7 +138,7 @@ func parseServer(s string) (*url.URL, error) {
 	}
 
 	if u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("server %q must be https://HOST, with an optional port and path", u.Redacted())
+		return nil, fmt.Errorf("server %q must be https://HOST, with an optional port and path", redact.Address(s))
 	}
 
 	return u, nil

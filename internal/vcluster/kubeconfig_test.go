@@ -302,6 +302,7 @@ func TestParseKubeconfigRefuses(t *testing.T) {
 		"plain HTTP":    {"credentials would be sent in the clear", onCluster(func(c *clientcmdapi.Cluster) { c.Server = "http://localhost" }), []string{`"http://localhost"`, "https"}},
 		"no host":       {"nothing to talk to", onCluster(func(c *clientcmdapi.Cluster) { c.Server = "https://:8443" }), []string{"https://HOST"}},
 		"no URL":        {"nothing to talk to", onCluster(func(c *clientcmdapi.Cluster) { c.Server = "https://a b" }), []string{"no URL"}},
+		"token in URL":  {"a secret that the message must not repeat", onCluster(func(c *clientcmdapi.Cluster) { c.Server = "https://u:hunter2@h/?t=hunter2" }), []string{`"https://[hidden]@h/?[hidden]"`}},
 		"no CA":         {"the server cannot be trusted", onCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = nil }), []string{"certificate-authority-data is missing"}},
 		"rubbish CA":    {"the server cannot be trusted", onCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = []byte("x") }), []string{"certificate-authority-data", "PEM"}},
 		"CA file":       {"a file of another machine", onCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthority = "/etc/passwd" }), []string{"certificate-authority is a file"}},

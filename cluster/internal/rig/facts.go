@@ -4,10 +4,10 @@
 package rig
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"k8s.io/client-go/discovery"
@@ -25,8 +25,8 @@ type Facts struct {
 	Go            string `json:"go"`
 }
 
-// Facts of the cluster and of the machine that it runs on.
-func (c *Cluster) Facts() (Facts, error) {
+// Facts of the cluster, of the machine that it runs on, and of the provider's program.
+func (c *Cluster) Facts(provider string) (Facts, error) {
 	d, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
 		return Facts{}, fmt.Errorf("cannot make a discovery client: %w", err)
@@ -39,7 +39,7 @@ func (c *Cluster) Facts() (Facts, error) {
 
 	return Facts{
 		Cores: runtime.NumCPU(), Linux: proc("sys/kernel/osrelease"), Load: proc("loadavg"),
-		Kubernetes: server.GitVersion, VClusterChart: ChartVersion, Helm: moduleVersion("helm.sh/helm/v3"), Go: runtime.Version(),
+		Kubernetes: server.GitVersion, VClusterChart: ChartVersion, Helm: moduleVersion(provider, "helm.sh/helm/v3"), Go: runtime.Version(),
 	}, nil
 }
 
@@ -61,10 +61,10 @@ func proc(file string) string {
 	return first
 }
 
-// moduleVersion is the version of a module that this program is made of.
-func moduleVersion(path string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+// moduleVersion is the version of a module that a program is made of.
+func moduleVersion(program, path string) string {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
 		return "unknown"
 	}
 
