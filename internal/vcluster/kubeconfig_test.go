@@ -33,6 +33,13 @@ type pair struct{ cert, key []byte }
 func newPair(t testing.TB, name string) pair {
 	t.Helper()
 
+	return newPairUntil(t, name, notAfter)
+}
+
+// newPairUntil makes one that is valid for a year until then.
+func newPairUntil(t testing.TB, name string, notAfter time.Time) pair {
+	t.Helper()
+
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
