@@ -32,6 +32,8 @@ import (
 type tenantServer struct {
 	*httptest.Server
 	down atomic.Bool
+	// after is for how many nanoseconds it lets each caller wait.
+	after atomic.Int64
 }
 
 func newTenantServer(t *testing.T) *tenantServer {
@@ -39,6 +41,12 @@ func newTenantServer(t *testing.T) *tenantServer {
 
 	s := &tenantServer{}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(time.Duration(s.after.Load())):
+		case <-r.Context().Done():
+			return
+		}
+
 		w.Header().Set("Content-Type", "application/json")
 
 		body := `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`
