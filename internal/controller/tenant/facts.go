@@ -16,6 +16,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/quota"
 )
 
 // errUnknown says that something could not be found out. It is never taken for absence.
@@ -43,6 +44,8 @@ type facts struct {
 	wall corev1.ResourceQuotaSpec
 	// wallKept says why it stays as it is, whatever the spec says.
 	wallKept error
+	// shares are those of the wall that the spec asks for.
+	shares v1alpha1.QuotaStatus
 
 	// isolation is what the isolation of the host namespace should be, as far as that
 	// can be said.
@@ -111,6 +114,7 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 	if f.may.LooksOnly() {
 		e.identified = f.exists()
 		f.wall = f.boundary.wall()
+		f.shares = quota.Shares(t.Spec.Quota, f.wall.Hard)
 
 		return f, nil
 	}
@@ -297,6 +301,8 @@ func (f *facts) boundaryStage() xpv2.Condition {
 		return notDone(ct, v1alpha1.ReasonProgressing, "the quota of the host namespace is not complete yet")
 	case f.isolationUnfinished():
 		return f.isolationStage()
+	case errors.Is(f.wallKept, errInUse):
+		return pendingChange(ct, "the quota of the host namespace comes down only as far as it is free: "+f.wallKept.Error())
 	case f.wallKept != nil:
 		return pendingChange(ct, "the quota of the host namespace stays as it is: "+f.wallKept.Error())
 	case !f.right && f.invalid == nil:

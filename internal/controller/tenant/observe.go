@@ -119,7 +119,7 @@ func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition
 		t.Status.KubeconfigSecret = e.names.secret
 	}
 
-	t.Status.Quota = e.seen.quotaStatus(t)
+	t.Status.Quota = e.seen.quotaStatus()
 
 	e.settle(t, s, stages...)
 }

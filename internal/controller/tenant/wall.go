@@ -5,9 +5,12 @@ package tenant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,10 +27,37 @@ import (
 func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) (corev1.ResourceQuotaSpec, error) {
 	a, err := e.allowance(ctx, f)
 	if err != nil && f.boundary.quota != nil {
+		f.shares = quota.Shares(t.Spec.Quota, f.boundary.quota.Spec.Hard)
 		return f.boundary.quota.Spec, err
 	}
 
-	return quota.Wall(t.Spec.Quota, a), nil
+	want := quota.Wall(t.Spec.Quota, a)
+	f.shares = quota.Shares(t.Spec.Quota, want.Hard)
+
+	if f.boundary.quota == nil {
+		return want, nil
+	}
+
+	if f.complete() {
+		a = quota.Allowance{}
+	}
+
+	wall, over := quota.Lowered(want, f.boundary.quota, a)
+	if len(over) > 0 {
+		err = fmt.Errorf("%w: %s; it follows as pods are deleted", errInUse, strings.Join(over, ", "))
+	}
+
+	return wall, err
+}
+
+// errInUse says that a quota is below what is in use.
+var errInUse = errors.New("more is in use than it is to allow")
+
+// complete says that all pods of the platform run, so that what is used counts them.
+func (f *facts) complete() bool {
+	return !slices.ContainsFunc([]xpv2.Condition{f.apiStage(), f.dnsStage(), f.flux.stage(), f.advisorStage()}, func(c xpv2.Condition) bool {
+		return c.Status != corev1.ConditionTrue
+	})
 }
 
 // allowance is what the platform's own pods need beside the tenant's. With an
@@ -84,13 +114,13 @@ func advisorNeeds(a *v1alpha1.AdvisorAgent) (quota.Allowance, error) {
 
 // quotaStatus shows the shares as they should be, with what the host has of them;
 // nil when it has nothing yet.
-func (f *facts) quotaStatus(t *v1alpha1.Tenant) *v1alpha1.QuotaStatus {
+func (f *facts) quotaStatus() *v1alpha1.QuotaStatus {
 	q := f.boundary.quota
 	if q == nil {
 		return nil
 	}
 
-	s := quota.Shares(t.Spec.Quota, f.wall.Hard)
+	s := f.shares
 	s.Hard, s.Used = q.Spec.Hard, q.Status.Used
 
 	return &s

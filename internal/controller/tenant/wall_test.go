@@ -287,13 +287,13 @@ func TestQuotaStatusOfAnOldWall(t *testing.T) {
 
 	tn := alice().Obj()
 	spec := corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse("5")}}
-	s := (&facts{wall: spec, boundary: boundary{quota: &corev1.ResourceQuota{Spec: spec}}}).quotaStatus(tn)
+	s := (&facts{shares: quota.Shares(tn.Spec.Quota, spec.Hard), boundary: boundary{quota: &corev1.ResourceQuota{Spec: spec}}}).quotaStatus()
 
 	if diff := cmp.Diff(map[string]string{"limits.cpu": "1"}, inWords(s.Platform)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 
-	if (&facts{}).quotaStatus(tn) != nil {
+	if (&facts{}).quotaStatus() != nil {
 		t.Error("without a wall there is something to show")
 	}
 }
