@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,15 +54,19 @@ func TestR2ThousandReconciles(t *testing.T) {
 	h.comeUp("alice")
 	h.await("alice", "it is Ready", time.Minute, ready)
 
-	r.lookAgain(t, h, tn, 300) // What is kept between passes is there now.
+	r.lookAgain(t, h, tn, 100) // What is kept between passes is there now.
+	q := h.quotaOf(t, "alice").ResourceVersion
 	before := r.usage(t)
 	way.written()
 	r.lookAgain(t, h, tn, 1000)
 
 	// The runtime puts each status. The API server stores none that is as before, which
-	// lookAgain holds.
-	if w := slices.DeleteFunc(way.written(), func(w string) bool { return w == putStatus }); len(w) > 0 {
+	// lookAgain holds of the Tenant.
+	if w := slices.DeleteFunc(way.written(), func(w string) bool { return strings.HasPrefix(w, putStatus) && strings.HasSuffix(w, "/alice/status") }); len(w) > 0 {
 		t.Errorf("%d writes, such as %v", len(w), w[:min(5, len(w))])
+	}
+	if is := h.quotaOf(t, "alice").ResourceVersion; is != q {
+		t.Errorf("the TenantQuota was written: version %s is %s now", q, is)
 	}
 	after := r.usage(t)
 	t.Logf("before: %+v, after: %+v", before, after)
@@ -73,7 +78,17 @@ func TestR2ThousandReconciles(t *testing.T) {
 	}
 }
 
-const putStatus = "PUT /apis/kubeopera.io/v1alpha1/namespaces/" + ownNamespace + "/tenants/alice/status"
+// quotaOf is the TenantQuota beside the Tenant.
+func (h *hostCluster) quotaOf(t *testing.T, name string) *v1alpha1.TenantQuota {
+	t.Helper()
+	q := &v1alpha1.TenantQuota{}
+	if err := h.Get(t.Context(), client.ObjectKey{Namespace: ownNamespace, Name: name}, q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+const putStatus = "PUT /apis/kubeopera.io/v1alpha1/namespaces/" + ownNamespace + "/tenant"
 
 // lookAgain has the Tenant reconciled so often, and holds that none of that changes it.
 func (r *replica) lookAgain(t *testing.T, h *hostCluster, tn *v1alpha1.Tenant, times int) {
@@ -96,7 +111,7 @@ func (r *replica) lookAgain(t *testing.T, h *hostCluster, tn *v1alpha1.Tenant, t
 // awaitMetric waits until it is more than before.
 func (r *replica) awaitMetric(t *testing.T, begins string, before float64) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return r.metric(t, begins) > before, nil
 	})
 	if err != nil {
