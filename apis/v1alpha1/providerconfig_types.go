@@ -102,14 +102,18 @@ const (
 // host cluster's API. Pods of another Tenant they reach only by a rule that says so.
 type Isolation struct {
 	// PodSecurity is the Pod Security Standard that pods in the host namespaces
-	// must meet, the control plane's included.
+	// must meet, the control plane's included. It refuses pods that are made, and
+	// stops none that run. Under restricted, Tenants need valuesOverrides by which the
+	// control plane and CoreDNS run without root and with a seccomp profile, since
+	// as their charts make them they do not.
 	// +optional
 	// +kubebuilder:default=baseline
 	PodSecurity PodSecurityLevel `json:"podSecurity,omitempty"`
 
 	// Egress says what else the pods of a Tenant may reach, as in a NetworkPolicy. Unset
 	// allows the public networks, which are all addresses but those for private use,
-	// an empty list nothing.
+	// an empty list nothing. A host cluster whose pods or nodes have public
+	// addresses needs a list that leaves them out, here and in ingress.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
@@ -118,7 +122,8 @@ type Isolation struct {
 	// Ingress says who else may reach the pods of a Tenant, as in a NetworkPolicy.
 	// Unset allows pods of namespaces that are no Tenant's, such as an ingress
 	// controller or the provider, and the public networks. A list replaces that: without the
-	// provider in it no Tenant becomes Ready.
+	// provider in it no Tenant becomes Ready. A provider that comes from a private
+	// address, as from another cluster, needs a list with that address.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic

@@ -52,6 +52,7 @@ var _ = Describe("A Tenant on a host that forbids something", func() {
 		Entry("H11: updates of Secrets", []rbacv1.PolicyRule{
 			{APIGroups: []string{rbacv1.APIGroupAll}, Resources: []string{rbacv1.ResourceAll}, Verbs: toLook},
 			{APIGroups: []string{""}, Resources: []string{"namespaces", "limitranges", "resourcequotas"}, Verbs: everyVerb},
+			{APIGroups: []string{"networking.k8s.io"}, Resources: []string{"networkpolicies"}, Verbs: everyVerb},
 			{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create", "delete"}},
 		}, "update", "secrets", SpecTimeout(specLimit)),
 	)

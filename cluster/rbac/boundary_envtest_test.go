@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,6 +76,9 @@ func TestBoundary(t *testing.T) {
 	testenv.Apply(t, admin, nil, "cluster/rbac/boundary.yaml")
 	await(t, c, "the policy", kerrors.IsForbidden)
 
+	isolates := func(namespace string) *networkingv1.NetworkPolicy {
+		return &networkingv1.NetworkPolicy{ObjectMeta: meta(namespace, "policy")}
+	}
 	role := func(namespace string) *rbacv1.Role { return &rbacv1.Role{ObjectMeta: meta(namespace, "role")} }
 	cases := map[string]struct {
 		reason  string
@@ -85,6 +89,8 @@ func TestBoundary(t *testing.T) {
 		"PodElsewhere":   {"Under an account of another namespace a pod could do anything.", func(ctx context.Context) error { return c.Create(ctx, pod("kube-system")) }, true},
 		"Role":           {"A vCluster has a Role.", func(ctx context.Context) error { return c.Create(ctx, role(tenants)) }, false},
 		"RoleElsewhere":  {"And only there.", func(ctx context.Context) error { return c.Create(ctx, role(home)) }, true},
+		"Isolation":      {"A Tenant is isolated.", func(ctx context.Context) error { return c.Create(ctx, isolates(tenants)) }, false},
+		"IsolationOther": {"And nobody else.", func(ctx context.Context) error { return c.Create(ctx, isolates("team")) }, true},
 		"Namespace":      {"A Tenant has a namespace.", func(ctx context.Context) error { return c.Create(ctx, namespace("vcluster-bob")) }, false},
 		"NamespaceOther": {"Of a name of its own.", func(ctx context.Context) error { return c.Create(ctx, namespace("bob")) }, true},
 		"NamespaceGone":  {"The others do not go.", func(ctx context.Context) error { return c.Delete(ctx, namespace("team")) }, true},

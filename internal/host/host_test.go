@@ -16,8 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -108,6 +110,46 @@ func TestHandler(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHandlerOfTheHostsAPI holds that all Tenants on a host are woken when its API
+// moves.
+func TestHandlerOfTheHostsAPI(t *testing.T) {
+	t.Parallel()
+
+	cached := fake.NewClientBuilder().WithObjects(
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vcluster-alice", Annotations: named("kubeopera-system/alice")}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vcluster-bob", Annotations: named("kubeopera-system/bob")}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "plain"}},
+	).Build()
+
+	var got []types.NamespacedName
+
+	h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName) { got = append(got, t) })
+	is := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}}}}
+	was := is.DeepCopy()
+	was.SetResourceVersion("before")
+
+	h.OnUpdate(was, is)
+
+	if len(got) > 0 {
+		t.Errorf("it did not move, but %v are woken", got)
+	}
+
+	was.Endpoints = nil
+	h.OnUpdate(was, is)
+
+	if diff := cmp.Diff([]types.NamespacedName{alice, {Namespace: "kubeopera-system", Name: "bob"}}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	got = nil
+	h = (&Host{Cached: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build()}).handler(t.Context(), func(t types.NamespacedName) { got = append(got, t) })
+	h.OnDelete(is)
+
+	if len(got) > 0 {
+		t.Errorf("what cannot be listed wakes %v", got)
 	}
 }
 
@@ -373,6 +415,10 @@ func TestNewHost(t *testing.T) {
 	ns := &corev1.Namespace{}
 	if err := h.Cached.Get(t.Context(), client.ObjectKey{Name: "vcluster-alice"}, ns); err != nil || len(ns.ManagedFields) > 0 {
 		t.Errorf("the cached namespace: %v, managed fields %v", err, ns.ManagedFields)
+	}
+
+	if err := h.Cached.List(t.Context(), &discoveryv1.EndpointSliceList{}, client.InNamespace("default")); err != nil {
+		t.Errorf("where the host's API is cannot be read: %v", err)
 	}
 
 	if err := h.Cached.List(t.Context(), &corev1.PodList{}); err == nil {

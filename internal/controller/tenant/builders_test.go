@@ -203,7 +203,7 @@ func (b namespaceBuilder) Obj() *corev1.Namespace { return b.Namespace }
 func hostAPI(addresses ...string) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: isolation.APINamespace, Name: "kubernetes", Labels: map[string]string{discoveryv1.LabelServiceName: isolation.APIService},
+			Namespace: isolation.APINamespace, Name: "kubernetes", UID: "uid-api", Labels: map[string]string{discoveryv1.LabelServiceName: isolation.APIService},
 		},
 		AddressType: discoveryv1.AddressTypeIPv4,
 		Endpoints:   []discoveryv1.Endpoint{{Addresses: addresses}},

@@ -150,11 +150,12 @@ func (f *facts) isolationUnfinished() bool {
 // cannotIsolate says why a NetworkPolicy that is missing cannot be made. Nothing else
 // is made before it.
 func (f *facts) cannotIsolate() error {
-	if f.boundary.missingPolicy() == "" {
+	missing := f.boundary.missingPolicy()
+	if missing == "" || f.isolationKept == nil {
 		return nil
 	}
 
-	return f.isolationKept
+	return fmt.Errorf("cannot make %s of namespace %q on the host cluster: %w", missing, f.names.namespace, f.isolationKept)
 }
 
 // isolationStage is the stage of a boundary that is right otherwise. What runs goes on
@@ -166,7 +167,7 @@ func (f *facts) isolationStage() xpv2.Condition {
 	case err != nil && f.isolationUnfinished():
 		return notDone(ct, v1alpha1.ReasonFailed, err.Error())
 	case err != nil:
-		return pendingChange(ct, fmt.Sprintf("%s of namespace %q on the host cluster is missing: %s", f.boundary.missingPolicy(), in, err))
+		return pendingChange(ct, err.Error())
 	case f.isolationUnfinished():
 		return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("%s of namespace %q on the host cluster is missing", f.boundary.missingPolicy(), in))
 	case f.isolationKept != nil:
