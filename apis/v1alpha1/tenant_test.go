@@ -143,11 +143,26 @@ func testTenantRefused(t *testing.T, c client.Client) {
 			"Two writers of one Secret would go on for ever.", "spec.writeConnectionSecretToRef",
 			map[string]any{"name": "tenant-7e9d3a1b-0000-4000-8000-000000000002-kubeconfig"}, []string{"writeConnectionSecretToRef.name must not be"},
 		},
+		"AdvisorForEver": {
+			"Who parses it works for years.", "spec.advisor", map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "1e-999999999"}}},
+			[]string{"spec.advisor.resources.limits", "quantities of at most 32 digits"},
+		},
+		"RequestsForEver": {
+			"Who adds to it needs all memory.", "spec.advisor", map[string]any{"resources": map[string]any{"requests": map[string]any{"x": "1e999999999"}}},
+			[]string{"spec.advisor.resources.requests", "quantities of at most 32 digits"},
+		},
+		"DivisorForEver": {
+			"It is a quantity as well.", "spec.advisor", map[string]any{"env": []any{map[string]any{"name": "X", "valueFrom": map[string]any{
+				"resourceFieldRef": map[string]any{"resource": "limits.cpu", "divisor": "1e-999999999"}}}}},
+			[]string{"spec.advisor.env", "divisor"},
+		},
+		"StorageForEver": {"Who parses it works for years.", "spec.quota.storage", "1e-999999999", []string{"quota.storage must be"}},
 		"ValuesText": {"Values are not YAML in YAML.", "spec.vcluster", map[string]any{"valuesOverrides": "a: b"}, []string{"spec.vcluster.valuesOverrides", "object"}},
 	}
 	for name, value := range map[string]any{
 		`Q4: "2\"; injected: true"`: `2"; injected: true`, "Q4: -1": "-1", "Q4: 0": "0", "Q4: 1e30": "1e30", "Q4: 4 cores": "4 cores",
 		"Q4: -1 as a number": int64(-1), "Q4: 0 as a number": int64(0), "Q4: nothing": "", "Q4: NaN": "NaN", "Q4: two lines": "4\n",
+		"Q4: small for ever": "1e-999999999", "Q4: large for ever": "1e999999999", "Q4: 33 digits": strings.Repeat("1", 33),
 	} {
 		for field, want := range map[string]string{
 			"cpu":    "quota.cpu must be a quantity of cores above 0 and at most 100000",

@@ -84,20 +84,20 @@ type QuotaSpec struct {
 	// memory is.
 	// +optional
 	// +kubebuilder:default="2"
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('100000')) <= 0",message="quota.cpu must be a quantity of cores above 0 and at most 100000, such as 4 or 500m"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$') && isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('100000')) <= 0",message="quota.cpu must be a quantity of cores above 0 and at most 100000, such as 4 or 500m"
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 
 	// Memory that all workloads together may request, and use at most, in bytes,
 	// such as 8Gi: 1Mi to 1Pi. Unset means 4Gi, whatever cpu is.
 	// +optional
 	// +kubebuilder:default="4Gi"
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Pi')) <= 0",message="quota.memory must be a quantity of bytes from 1Mi to 1Pi, such as 8Gi"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$') && isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Pi')) <= 0",message="quota.memory must be a quantity of bytes from 1Mi to 1Pi, such as 8Gi"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// Storage that all volume claims together may request, in bytes, such as
 	// 50Gi: 1Mi to 1Ei. Unset means no limit.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Ei')) <= 0",message="quota.storage must be a quantity of bytes from 1Mi to 1Ei, such as 50Gi"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$') && isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0 && quantity(string(self)).compareTo(quantity('1Ei')) <= 0",message="quota.storage must be a quantity of bytes from 1Mi to 1Ei, such as 50Gi"
 	Storage *resource.Quantity `json:"storage,omitempty"`
 
 	// Pods that may exist at once, 1 to 100000. Unset means no limit.

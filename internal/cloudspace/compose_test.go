@@ -16,7 +16,7 @@ import (
 
 // xr is a CloudSpace with defaults only.
 func xr(more ...func(*XR)) XR {
-	out := XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{UserID: user, CPU: quantity("2"), Memory: quantity("4Gi")}}
+	out := XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{UserID: user, CPU: amountOf("2"), Memory: amountOf("4Gi")}}
 	for _, f := range more {
 		f(&out)
 	}
@@ -168,7 +168,7 @@ func TestComposeSpec(t *testing.T) {
 	t.Parallel()
 
 	x := xr(func(x *XR) {
-		x.Spec.Storage, x.Spec.Pods = quantity("50Gi"), ptr.To[int32](50)
+		x.Spec.Storage, x.Spec.Pods = amountOf("50Gi"), ptr.To[int32](50)
 		x.Spec.Flux = &Flux{Enabled: ptr.To(false), ChartVersion: ptr.To("2.19.0")}
 		x.Spec.VCluster = &VCluster{ChartVersion: ptr.To("0.36.1"), KubernetesVersion: ptr.To("v1.36.0")}
 	})
@@ -176,7 +176,7 @@ func TestComposeSpec(t *testing.T) {
 
 	want := v1alpha1.TenantSpec{
 		UserID: user, TenantName: "space-3f1a2b4c", CloudSpaceID: uid,
-		Quota:    v1alpha1.QuotaSpec{CPU: quantity("2"), Memory: quantity("4Gi"), Storage: quantity("50Gi"), Pods: ptr.To[int32](50)},
+		Quota:    v1alpha1.QuotaSpec{CPU: amountOf("2"), Memory: amountOf("4Gi"), Storage: amountOf("50Gi"), Pods: ptr.To[int32](50)},
 		Flux:     &v1alpha1.FluxSpec{Enabled: ptr.To(false), ChartVersion: ptr.To("2.19.0")},
 		VCluster: &v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.36.1"), KubernetesVersion: ptr.To("v1.36.0")},
 	}
@@ -185,9 +185,9 @@ func TestComposeSpec(t *testing.T) {
 	}
 
 	hard := corev1.ResourceList{
-		corev1.ResourceLimitsCPU: *quantity("2"), corev1.ResourceRequestsCPU: *quantity("2"),
-		corev1.ResourceLimitsMemory: *quantity("4Gi"), corev1.ResourceRequestsMemory: *quantity("4Gi"),
-		corev1.ResourceRequestsStorage: *quantity("50Gi"), corev1.ResourcePods: *quantity("50"),
+		corev1.ResourceLimitsCPU: *amountOf("2"), corev1.ResourceRequestsCPU: *amountOf("2"),
+		corev1.ResourceLimitsMemory: *amountOf("4Gi"), corev1.ResourceRequestsMemory: *amountOf("4Gi"),
+		corev1.ResourceRequestsStorage: *amountOf("50Gi"), corev1.ResourcePods: *amountOf("50"),
 	}
 	if diff := cmp.Diff(hard, d.Quota.Spec.Hard); diff != "" {
 		t.Errorf("The quota inside says what the Tenant's own says.\nCompose(...): -want, +got:\n%s", diff)

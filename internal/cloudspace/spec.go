@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/quantity"
 )
 
 // Spec is what a team asks for. Both kinds of CloudSpace have these fields.
@@ -131,6 +132,10 @@ func quoted(v any) string {
 
 // convert reads a value of an object without a type into one that has a type.
 func convert(from, into any) error {
+	if err := quantity.Check(from); err != nil {
+		return err
+	}
+
 	b, err := json.Marshal(from)
 	if err != nil {
 		return err

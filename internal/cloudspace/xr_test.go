@@ -43,7 +43,7 @@ func claimed(spec map[string]any) *unstructured.Unstructured {
 	return u
 }
 
-func quantity(s string) *resource.Quantity { return ptr.To(resource.MustParse(s)) }
+func amountOf(s string) *resource.Quantity { return ptr.To(resource.MustParse(s)) }
 
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -56,18 +56,18 @@ func TestParse(t *testing.T) {
 		"Minimal": {
 			reason: "Only the user's id must be given: the rest has the defaults of the schemas, also where no API server set them.",
 			u:      cloudSpace(map[string]any{"userID": user}),
-			want:   XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{UserID: user, CPU: quantity("2"), Memory: quantity("4Gi")}},
+			want:   XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{UserID: user, CPU: amountOf("2"), Memory: amountOf("4Gi")}},
 		},
 		"Claimed": {
 			reason: "The XR of a claim lies in no namespace, and all is made in the claim's.",
 			u:      claimed(map[string]any{"userID": user}),
-			want:   XR{Name: "staging", UID: uid, Namespace: "team-bob", Claimed: true, Spec: Spec{UserID: user, CPU: quantity("2"), Memory: quantity("4Gi")}},
+			want:   XR{Name: "staging", UID: uid, Namespace: "team-bob", Claimed: true, Spec: Spec{UserID: user, CPU: amountOf("2"), Memory: amountOf("4Gi")}},
 		},
 		"Numbers": {
 			reason: "A number that passed through protobuf is a float, however it was written.",
 			u:      cloudSpace(map[string]any{"userID": user, "cpu": 1.5, "memory": float64(8589934592), "pods": float64(50)}),
 			want: XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{
-				UserID: user, CPU: quantity("1.5"), Memory: quantity("8589934592"), Pods: ptr.To[int32](50),
+				UserID: user, CPU: amountOf("1.5"), Memory: amountOf("8589934592"), Pods: ptr.To[int32](50),
 			}},
 		},
 		"All": {
@@ -80,7 +80,7 @@ func TestParse(t *testing.T) {
 				"crossplane": map[string]any{"compositionRef": map[string]any{"name": "x"}},
 			}),
 			want: XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{
-				SpaceName: "alice-staging", UserID: user, CPU: quantity("4"), Memory: quantity("8Gi"), Storage: quantity("50Gi"), Pods: ptr.To[int32](50),
+				SpaceName: "alice-staging", UserID: user, CPU: amountOf("4"), Memory: amountOf("8Gi"), Storage: amountOf("50Gi"), Pods: ptr.To[int32](50),
 				Advisor:  &v1alpha1.AdvisorSpec{Enabled: ptr.To(true), AdvisorSettings: v1alpha1.AdvisorSettings{Image: "a/b:c", Replicas: ptr.To[int32](2)}},
 				Flux:     &Flux{Enabled: ptr.To(false), ChartVersion: ptr.To("2.19.0")},
 				VCluster: &VCluster{ChartVersion: ptr.To("0.36.1"), KubernetesVersion: ptr.To("v1.36.0")},

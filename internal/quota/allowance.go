@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubeopera/provider-kubeopera/internal/quantity"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -127,7 +130,12 @@ type (
 // values: its control plane, its etcd if it has one, and its CoreDNS. An error
 // names the field.
 func AllowanceFor(values map[string]any) (Allowance, error) {
-	raw, err := json.Marshal(vcluster.Merge(chartDefaults, values))
+	all := vcluster.Merge(chartDefaults, values)
+	if err := quantity.Check(all); err != nil {
+		return Allowance{}, err
+	}
+
+	raw, err := json.Marshal(all)
 	if err != nil {
 		return Allowance{}, fmt.Errorf("cannot read the vCluster values: %w", err)
 	}
@@ -151,7 +159,7 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 	}
 
 	if dns := v.ControlPlane.CoreDNS; dns.Enabled {
-		return a, a.add("controlPlane.coredns.deployment.replicas", dns.Deployment.Replicas, dns.Deployment.Resources)
+		return a, a.addPods("controlPlane.coredns.deployment", "replicas", dns.Deployment)
 	}
 
 	return a, nil
@@ -166,7 +174,16 @@ func (a *Allowance) addControlPlane(c controlPlane) error {
 	claim := c.StatefulSet.Persistence.VolumeClaim.Enabled
 	hasVolume := claim == true || (claim != false && !elsewhere)
 
-	for _, d := range c.Distro {
+	if err := checkBounds("controlPlane.statefulSet", c.StatefulSet.Resources); err != nil {
+		return err
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(c.Distro)) {
+		d := c.Distro[name]
+		if err := checkBounds("controlPlane.distro."+name, d.Resources); err != nil {
+			return err
+		}
+
 		c.StatefulSet.Resources = largerOf(c.StatefulSet.Resources, d.Resources)
 	}
 
@@ -195,12 +212,46 @@ func largerOf(a, b corev1.ResourceRequirements) corev1.ResourceRequirements {
 
 // addSet adds the pods of a set and their volumes.
 func (a *Allowance) addSet(field string, s statefulSet, hasVolume bool) error {
-	if err := a.add(field+".highAvailability.replicas", s.HighAvailability.Replicas, s.Resources); err != nil || !hasVolume {
+	d := deployment{Replicas: s.HighAvailability.Replicas, Resources: s.Resources}
+	if err := a.addPods(field, "highAvailability.replicas", d); err != nil || !hasVolume {
 		return err
+	}
+
+	size := s.Persistence.VolumeClaim.Size
+	if size.Sign() < 0 || size.Cmp(largestVolume) > 0 {
+		return fmt.Errorf("%s.persistence.volumeClaim.size must be 0 to %s, not %s", field, largestVolume.String(), size.String())
 	}
 
 	for range s.HighAvailability.Replicas {
 		a.Storage.Add(s.Persistence.VolumeClaim.Size)
+	}
+
+	return nil
+}
+
+// addPods adds the pods of a workload, whose number stands in that field of it.
+func (a *Allowance) addPods(field, replicas string, d deployment) error {
+	if err := checkBounds(field, d.Resources); err != nil {
+		return err
+	}
+
+	return a.add(field+"."+replicas, d.Replicas, d.Resources)
+}
+
+// checkBounds errs when the resources of a workload are less than nothing, which would take from the tenant's
+// share, or more than can be.
+func checkBounds(field string, r corev1.ResourceRequirements) error {
+	for _, name := range bounded {
+		for _, kind := range []string{"requests", "limits"} {
+			q := r.Requests[name]
+			if kind == "limits" {
+				q = r.Limits[name]
+			}
+
+			if most := largest[name]; q.Sign() < 0 || q.Cmp(most) > 0 {
+				return fmt.Errorf("%s.resources.%s.%s must be 0 to %s, not %s", field, kind, name, most.String(), q.String())
+			}
+		}
 	}
 
 	return nil

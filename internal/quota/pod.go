@@ -86,6 +86,9 @@ var largest = corev1.ResourceList{
 	corev1.ResourceMemory: resource.MustParse("1Pi"),
 }
 
+// largestVolume is the most that a volume may have.
+var largestVolume = resource.MustParse("1Ei")
+
 func containerNeed(c corev1.Container, name corev1.ResourceName) (need, error) {
 	request, limit := admitted(c.Resources, name)
 	if most := largest[name]; limit.Cmp(most) > 0 {

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubeopera/provider-kubeopera/internal/quantity"
 )
 
 // workload is what a rendered object makes pods of.
@@ -82,7 +84,12 @@ func (a *Allowance) addWorkload(w workload) error {
 
 	for range w.replicas + w.surge {
 		for _, c := range w.claims {
-			a.Storage.Add(c.Resources.Requests[corev1.ResourceStorage])
+			size := c.Resources.Requests[corev1.ResourceStorage]
+			if size.Sign() < 0 || size.Cmp(largestVolume) > 0 {
+				return fmt.Errorf("resources.requests.storage of a volume claim must be 0 to %s, not %s", largestVolume.String(), size.String())
+			}
+
+			a.Storage.Add(size)
 		}
 	}
 
@@ -146,6 +153,10 @@ func readReplicaSet(o *unstructured.Unstructured) (workload, error) {
 
 // read makes a typed object of a rendered one.
 func read(o *unstructured.Unstructured, into any) error {
+	if err := quantity.Check(o.Object); err != nil {
+		return err
+	}
+
 	raw, err := o.MarshalJSON()
 	if err != nil {
 		return fmt.Errorf("cannot read it: %w", err)

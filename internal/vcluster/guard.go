@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/quantity"
 )
 
 // ErrImmutableValue says that a change must not reach Helm, because vCluster or the host refuses it or
@@ -301,8 +301,8 @@ func equal(a, b any) bool {
 		return true
 	}
 
-	left, errLeft := resource.ParseQuantity(fmt.Sprint(a))
-	right, errRight := resource.ParseQuantity(fmt.Sprint(b))
+	left, errLeft := quantity.Parse(fmt.Sprint(a))
+	right, errRight := quantity.Parse(fmt.Sprint(b))
 
 	return errLeft == nil && errRight == nil && left.Cmp(right) == 0
 }
