@@ -157,7 +157,7 @@ func testTenantRefused(t *testing.T, c client.Client) {
 			[]string{"spec.advisor.env", "divisor"},
 		},
 		"StorageForEver": {"Who parses it works for years.", "spec.quota.storage", "1e-999999999", []string{"quota.storage must be"}},
-		"ValuesText": {"Values are not YAML in YAML.", "spec.vcluster", map[string]any{"valuesOverrides": "a: b"}, []string{"spec.vcluster.valuesOverrides", "object"}},
+		"ValuesText":     {"Values are not YAML in YAML.", "spec.vcluster", map[string]any{"valuesOverrides": "a: b"}, []string{"spec.vcluster.valuesOverrides", "object"}},
 	}
 	for name, value := range map[string]any{
 		`Q4: "2\"; injected: true"`: `2"; injected: true`, "Q4: -1": "-1", "Q4: 0": "0", "Q4: 1e30": "1e30", "Q4: 4 cores": "4 cores",
