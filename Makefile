@@ -16,9 +16,7 @@ TEST_FLAGS ?= -p 2
 E2E_CLUSTER ?= kubeopera-test
 E2E_TIMEOUT ?= 40m
 E2E_FLAGS ?=
-# SOAK_FLAGS=--seed=N does again what a run did.
 SOAK_TIME ?= 1h
-SOAK_FLAGS ?=
 # All packages have one version. REGISTRY is where push sends them.
 VERSION ?= v0.1.0
 REGISTRY ?= ghcr.io/kubeopera
@@ -134,7 +132,7 @@ bench-ready: build ## Compare the time to Ready with that of a bare helm install
 	$(TESTBED) exec -- $(OUT)/bench
 	$(TESTBED) down
 
-soak: build ## Make, change, break and delete Tenants under faults for SOAK_TIME.
+soak: build ## Make, change, break and delete Tenants under faults for SOAK_TIME. SOAK_FLAGS=--seed=N repeats a run.
 	$(GO) build -o $(OUT)/soak ./cluster/soak
 	$(TESTBED) down
 	$(TESTBED) up

@@ -268,7 +268,7 @@ func TestGetHidesSecrets(t *testing.T) {
 		says   string
 	}{
 		"Echo": {
-			reason: "a registry may repeat what it was sent", says: "DENIED",
+			reason: "a registry may repeat what it was sent", says: "denied",
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(http.StatusForbidden)
 				_, _ = fmt.Fprintf(w, `{"errors":[{"code":"DENIED","message":"no %s with %s"}]}`, testPassword, r.Header.Get("Authorization"))

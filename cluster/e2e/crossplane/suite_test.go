@@ -55,6 +55,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	cluster, err = rig.Connect()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(cluster.InstallPackages(ctx, root, say)).To(Succeed())
+	recordSecrets(ctx)
 }, NodeTimeout(installLimit))
 
 // Nothing of a Tenant may be left, whoever made it.
