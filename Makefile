@@ -26,7 +26,7 @@ TESTBED_PUSH := $(OUT)/packages push --input $(OUT)/xpkg --registry 10.89.0.1:50
 UPGRADE := v0.1.1
 UPGRADE_ARCH = $(shell $(GO) env GOARCH)
 
-.PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane test demo demo-crossplane demo-down bench-ready soak clean FORCE
+.PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane fuzz test demo demo-crossplane demo-down bench-ready soak clean FORCE
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,7 @@ $(OUT)/golangci-lint: hack/lint/go.mod hack/lint/go.sum
 
 generate: $(OUT)/controller-gen $(OUT)/angryjet ## Generate code and CRDs from the types.
 	$(OUT)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./apis/... crd output:crd:dir=package/crds
+	hack/bound-quantities.sh package/crds
 	$(OUT)/angryjet generate-methodsets --header-file=hack/boilerplate.go.txt ./apis/...
 
 check-generated: ## Fail if generated code or CRDs are not up to date.
@@ -77,6 +78,10 @@ unit: ## Run the unit tests.
 
 envtest: $(OUT)/testbed-programs ## Run the tests that need an API server, and no node.
 	KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -tags envtest -p 1 $(ENVTEST_PACKAGES)
+
+FUZZTIME ?= 10m
+fuzz: ## Run each fuzz target for FUZZTIME, 10m by default, and print what each did.
+	hack/fuzz.sh $(FUZZTIME)
 
 # The suites and the benchmark have a cluster of their own, new each time. It
 # stays up after a failure, to be looked into.

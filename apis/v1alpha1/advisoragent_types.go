@@ -41,29 +41,13 @@ type AdvisorSettings struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || string(e.valueFrom.resourceFieldRef.divisor).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$'))",message="the divisor of a resourceFieldRef must be a quantity of at most 32 digits, such as 1m or 1Mi"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
 	// Resources of each of its pods. Unset means requests of 25m CPU and 32Mi
 	// memory, limits of 200m and 128Mi. What it names is added to the host
 	// namespace's quota, on top of the tenant's own.
 	// +optional
-	Resources *AdvisorResources `json:"resources,omitempty"`
-}
-
-// AdvisorResources are the resources of one pod.
-type AdvisorResources struct {
-	// Limits are the most that it may use.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, string(self[k]).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$'))",message="limits must hold quantities of at most 32 digits, such as 500m or 8Gi"
-	Limits corev1.ResourceList `json:"limits,omitempty"`
-
-	// Requests are what it is given at least.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, string(self[k]).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$'))",message="requests must hold quantities of at most 32 digits, such as 500m or 8Gi"
-	Requests corev1.ResourceList `json:"requests,omitempty"`
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 }
 
 // AdvisorAgentSpec is the App Advisor that is wanted.

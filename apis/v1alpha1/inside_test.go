@@ -70,7 +70,7 @@ func testTenantQuota(t *testing.T, c client.Client) {
 	}{
 		"NoHard":       {"A quota without a limit is none.", "spec.hard", nil, []string{"spec.hard", "Required"}},
 		"EmptyHard":    {"A quota without a limit is none.", "spec.hard", map[string]any{}, []string{"spec.hard"}},
-		"ForEver":      {"Who parses it works for years.", "spec.hard", map[string]any{"limits.cpu": "1e-999999999"}, []string{"spec.hard", "quantities of at most 32 digits"}},
+		"ForEver":      {"Who parses it works for years.", "spec.hard", map[string]any{"limits.cpu": "1e-999999999"}, []string{"spec.hard", "should match"}},
 		"Words":        {"A limit is a quantity.", "spec.hard", map[string]any{"limits.cpu": "4 cores"}, []string{"spec.hard", "limits.cpu"}},
 		"NoNamespaces": {"A quota is kept somewhere.", "spec.namespaces", []any{}, []string{"spec.namespaces", "1"}},
 		"Twice":        {"A namespace has one.", "spec.namespaces", []any{"a", "a"}, []string{"spec.namespaces", "Duplicate"}},

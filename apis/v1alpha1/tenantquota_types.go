@@ -25,7 +25,6 @@ type TenantQuotaSpec struct {
 	// +required
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, string(self[k]).matches('^[+-]?[0-9.]{1,32}([A-Za-z]{0,2}|[eE][+-]?[0-9]{1,2})$'))",message="hard must hold quantities of at most 32 digits, such as 500m or 8Gi"
 	Hard corev1.ResourceList `json:"hard"`
 
 	// Namespaces of the vCluster that get a ResourceQuota and a LimitRange each.

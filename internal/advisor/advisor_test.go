@@ -198,16 +198,16 @@ func TestResources(t *testing.T) {
 
 	cases := map[string]struct {
 		reason           string
-		given            *v1alpha1.AdvisorResources
+		given            *corev1.ResourceRequirements
 		requests, limits string
 	}{
 		"Unset":       {"the defaults", nil, "25m 32Mi", "200m 128Mi"},
-		"Empty":       {"nothing is named", &v1alpha1.AdvisorResources{}, "25m 32Mi", "200m 128Mi"},
-		"All":         {"what is named counts", &v1alpha1.AdvisorResources{Requests: list("1", "1Gi"), Limits: list("2", "2Gi")}, "1 1Gi", "2 2Gi"},
-		"One":         {"what is not named is the default", &v1alpha1.AdvisorResources{Limits: list("1", "")}, "25m 32Mi", "1 128Mi"},
-		"SmallLimit":  {"a default never asks for more than is allowed", &v1alpha1.AdvisorResources{Limits: list("10m", "16Mi")}, "10m 16Mi", "10m 16Mi"},
-		"LargeAsking": {"and never allows less than is asked for", &v1alpha1.AdvisorResources{Requests: list("1", "1Gi")}, "1 1Gi", "1 1Gi"},
-		"SmallAsking": {"otherwise it is what it is", &v1alpha1.AdvisorResources{Requests: list("50m", "64Mi")}, "50m 64Mi", "200m 128Mi"},
+		"Empty":       {"nothing is named", &corev1.ResourceRequirements{}, "25m 32Mi", "200m 128Mi"},
+		"All":         {"what is named counts", &corev1.ResourceRequirements{Requests: list("1", "1Gi"), Limits: list("2", "2Gi")}, "1 1Gi", "2 2Gi"},
+		"One":         {"what is not named is the default", &corev1.ResourceRequirements{Limits: list("1", "")}, "25m 32Mi", "1 128Mi"},
+		"SmallLimit":  {"a default never asks for more than is allowed", &corev1.ResourceRequirements{Limits: list("10m", "16Mi")}, "10m 16Mi", "10m 16Mi"},
+		"LargeAsking": {"and never allows less than is asked for", &corev1.ResourceRequirements{Requests: list("1", "1Gi")}, "1 1Gi", "1 1Gi"},
+		"SmallAsking": {"otherwise it is what it is", &corev1.ResourceRequirements{Requests: list("50m", "64Mi")}, "50m 64Mi", "200m 128Mi"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -88,7 +88,7 @@ func container(s v1alpha1.AdvisorSettings) corev1.Container {
 		Name:      Container,
 		Image:     s.Image,
 		Env:       env,
-		Resources: resources(ptr.Deref(s.Resources, v1alpha1.AdvisorResources{})),
+		Resources: resources(ptr.Deref(s.Resources, corev1.ResourceRequirements{})),
 		Ports: []corev1.ContainerPort{
 			{Name: PortName, ContainerPort: Port, Protocol: corev1.ProtocolTCP},
 		},
@@ -113,8 +113,8 @@ func probe(every int32) *corev1.Probe {
 
 // resources fills in what r leaves out: the default or, where the other half that
 // is given would contradict it, that half.
-func resources(r v1alpha1.AdvisorResources) corev1.ResourceRequirements {
-	out := corev1.ResourceRequirements{Limits: r.Limits.DeepCopy(), Requests: r.Requests.DeepCopy()}
+func resources(r corev1.ResourceRequirements) corev1.ResourceRequirements {
+	out := *r.DeepCopy()
 	if out.Requests == nil {
 		out.Requests = corev1.ResourceList{}
 	}

@@ -80,8 +80,8 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 
 	asked := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(asked); err == nil {
-		n = min(n, int(maxRetryAfter/time.Second)) // before it can overflow
-		return max(0, time.Duration(n)*time.Second)
+		n = min(max(0, n), int(maxRetryAfter/time.Second)) // before it can overflow
+		return time.Duration(n) * time.Second
 	}
 
 	at, err := http.ParseTime(asked)

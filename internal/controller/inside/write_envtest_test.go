@@ -56,7 +56,7 @@ func all(t *testing.T) []Wanted {
 		Env: []corev1.EnvVar{{Name: "EMPTY"}, {Name: "SECRET", ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k"},
 		}}},
-		Resources: &v1alpha1.AdvisorResources{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("0.30")}},
+		Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("0.30")}},
 	})
 	out := make([]Wanted, 0, len(objs)+2)
 

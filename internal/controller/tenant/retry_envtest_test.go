@@ -407,7 +407,7 @@ func TestChildrenOnAPIServer(t *testing.T) {
 					{Name: "C", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k"}}},
 					{Name: "D", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
 				},
-				Resources: &v1alpha1.AdvisorResources{Requests: resources("0.1", "64Mi"), Limits: resources("1000m", "0.5Gi")},
+				Resources: &corev1.ResourceRequirements{Requests: resources("0.1", "64Mi"), Limits: resources("1000m", "0.5Gi")},
 			}}
 		},
 	} {

@@ -41,7 +41,7 @@ func hard(limitsCPU, requestsCPU, limitsMemory, requestsMemory string) map[strin
 // sized has one pod of such an App Advisor.
 func sized(a *v1alpha1.AdvisorAgent, requests, limits corev1.ResourceList) *v1alpha1.AdvisorAgent {
 	a.Spec.Replicas = ptr.To[int32](1)
-	a.Spec.Resources = &v1alpha1.AdvisorResources{Requests: requests, Limits: limits}
+	a.Spec.Resources = &corev1.ResourceRequirements{Requests: requests, Limits: limits}
 
 	return a
 }
@@ -59,7 +59,7 @@ func TestWall(t *testing.T) {
 	sizedTenant := func(b tenantBuilder) tenantBuilder {
 		b.Advisor("advisor:v1")
 		b.Spec.Advisor.Replicas = ptr.To[int32](2)
-		b.Spec.Advisor.Resources = &v1alpha1.AdvisorResources{Requests: resources("100m", "64Mi"), Limits: resources("500m", "256Mi")}
+		b.Spec.Advisor.Resources = &corev1.ResourceRequirements{Requests: resources("100m", "64Mi"), Limits: resources("500m", "256Mi")}
 
 		return b
 	}

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/quantity"
+)
+
+// FuzzR7Tenant brings a Tenant with any spec through two passes on a fake host, and then changes a Ready Tenant
+// to it. Nothing panics, and each error says something, in the status as well. What the schema refuses for the
+// provider's sake does not come so far.
+func FuzzR7Tenant(f *testing.F) {
+	for _, s := range []string{
+		`{}`,
+		`{"quota":{"cpu":"2\"; injected: true"}}`, `{"quota":{"cpu":"-1","memory":"0","storage":"1e30","pods":-1}}`,
+		`{"vcluster":{"valuesOverrides":{"controlPlane":null},"chartVersion":"latest","distro":"k0s","kubernetesVersion":"\n"}}`,
+		`{"vcluster":{"valuesOverrides":{"controlPlane":{"statefulSet":{"resources":{"limits":{"cpu":"1e-999999999"}}}}}}}`,
+		`{"vcluster":{"valuesOverrides":[]},"flux":{"valuesOverrides":"x","chartVersion":""},"advisor":{"image":"\u0000","replicas":-7,"enabled":true}}`,
+		`{"flux":{"enabled":false},"advisor":{"enabled":false},"managementPolicies":["Observe"]}`,
+		`{"managementPolicies":[],"providerConfigRef":null,"writeConnectionSecretToRef":{"name":""}}`,
+		`{"managementPolicies":["?"],"tenantName":"bob-default","cloudSpaceID":"..","userID":"//"}`,
+	} {
+		f.Add(s)
+	}
+
+	f.Fuzz(func(t *testing.T, spec string) {
+		var raw any
+		if json.Unmarshal([]byte(spec), &raw) != nil || quantity.Check(withoutValues(raw)) != nil {
+			return
+		}
+
+		fresh, ready := alice().Obj(), alice().Obj()
+		if json.Unmarshal([]byte(spec), &fresh.Spec) != nil {
+			return
+		}
+
+		w := newWorld(t)
+		w.defaults.AllowedValuesOverrides = nil
+
+		expectToldPasses(t, w, fresh)
+
+		w = newWorld(t)
+		w.defaults.AllowedValuesOverrides = nil
+		w.arrive(ready)
+
+		name, id := ready.Spec.TenantName, ready.Spec.CloudSpaceID
+		if json.Unmarshal([]byte(spec), &ready.Spec) != nil {
+			return
+		}
+
+		// Those never change.
+		ready.Spec.TenantName, ready.Spec.CloudSpaceID = name, id
+		ready.SetGeneration(2)
+		expectToldPasses(t, w, ready)
+	})
+}
+
+func expectToldPasses(t *testing.T, w *world, tn *v1alpha1.Tenant) {
+	t.Helper()
+
+	for range 2 {
+		_, err := w.pass(tn)
+		w.clock.SetTime(w.clock.Now().Add(time.Hour))
+
+		if tn.Status.Phase == "" || tn.Status.Message == "" {
+			t.Errorf("%v: the status says nothing: %q, %q", err, tn.Status.Phase, tn.Status.Message)
+		}
+
+		if err != nil && len(strings.Fields(err.Error())) < 3 {
+			t.Errorf("it says nothing: %q", err)
+		}
+	}
+}
+
+// withoutValues is a spec without the values of charts, which have no schema.
+func withoutValues(spec any) any {
+	out, ok := spec.(map[string]any)
+	if !ok {
+		return spec
+	}
+
+	kept := map[string]any{}
+	for key, v := range out {
+		if !strings.EqualFold(key, "vcluster") && !strings.EqualFold(key, "flux") {
+			kept[key] = v
+		}
+	}
+
+	return kept
+}
