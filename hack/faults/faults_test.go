@@ -38,6 +38,7 @@ func TestH3Refused(t *testing.T) {
 }
 
 func TestH7() {}
+func TestE2E(t *testing.T) {}
 func TestHelm(t *testing.T) { _ = "H8: a value" }
 func (s suite) TestH9Method() {}
 func FuzzQ4Quantities(f *testing.F) {}`),

@@ -42,7 +42,7 @@ type test struct {
 
 var (
 	// TestH1StaleRelease, FuzzQ4Quantities.
-	functionName = regexp.MustCompile(`^(?:Test|Fuzz)([A-Z][0-9]+)[A-Z]\w*$`)
+	functionName = regexp.MustCompile(`^(?:Test|Fuzz)([A-Z][0-9]+)[A-Z]\w+$`)
 	// "H1: a stale release", "D9, H4: killed".
 	textName = regexp.MustCompile(`^([A-Z][0-9]+(?:, [A-Z][0-9]+)*): \S`)
 )
