@@ -60,13 +60,14 @@ $(OUT)/golangci-lint: hack/lint/go.mod hack/lint/go.sum
 
 ##@ Check
 
-generate: $(OUT)/controller-gen $(OUT)/angryjet ## Generate code and CRDs from the types.
+generate: $(OUT)/controller-gen $(OUT)/angryjet ## Generate code and CRDs from the types, and the tables of docs/reliability.md.
 	$(OUT)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./apis/... crd output:crd:dir=package/crds
 	hack/bound-quantities.sh package/crds
 	$(OUT)/angryjet generate-methodsets --header-file=hack/boilerplate.go.txt ./apis/...
+	$(GO) run ./hack/faults
 
-check-generated: ## Fail if generated code or CRDs are not up to date.
-	hack/check-generated.sh apis package/crds
+check-generated: ## Fail if generated code, CRDs or tables are not up to date.
+	hack/check-generated.sh apis package/crds docs
 
 lint: $(OUT)/golangci-lint ## Run the linters and check the licence headers.
 	hack/check-headers.sh

@@ -18,7 +18,7 @@ make --no-print-directory generate
 
 for dir in "$@"; do
 	if ! diff -ru "$before/$dir" "$dir"; then
-		echo "generated code in $dir was not up to date: it is now, commit it" >&2
+		echo "what is generated in $dir was not up to date: it is now, commit it" >&2
 		exit 1
 	fi
 done
