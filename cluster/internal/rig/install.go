@@ -16,11 +16,13 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
@@ -34,6 +36,10 @@ import (
 const (
 	// Namespace of the provider and of the Tenant in examples/tenant.
 	Namespace = "kubeopera-system"
+	// NodeAddress is the address of the test bed's node.
+	NodeAddress = "10.89.0.1"
+	// GitPort is where its Git server answers, which pods may clone from.
+	GitPort = 3000
 	// ChartRepository of vCluster in the test bed's registry, which speaks plain HTTP.
 	ChartRepository = "oci://10.89.0.1:5000/loft-sh/charts/vcluster"
 	// ChartVersion that the test bed has.
@@ -183,7 +189,8 @@ func (c *Cluster) ensure(ctx context.Context, o client.Object) error {
 }
 
 // ProviderConfig is a ClusterProviderConfig for the cluster that the provider
-// runs in, with charts from there.
+// runs in, with charts from there. Its Tenants may reach the test bed's Git
+// server, and no public network, of which the test bed has none.
 func ProviderConfig(name string, chart v1alpha1.Chart) *v1alpha1.ClusterProviderConfig {
 	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	pc.Spec.Credentials.Source = xpv2.CredentialsSourceInjectedIdentity
@@ -191,8 +198,17 @@ func ProviderConfig(name string, chart v1alpha1.Chart) *v1alpha1.ClusterProvider
 	pc.Spec.FluxChart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{
 		Repository: FluxChartRepository, Version: FluxChartVersion, PlainHTTP: true,
 	}}
+	pc.Spec.Isolation = &v1alpha1.Isolation{Egress: []networkingv1.NetworkPolicyEgressRule{EgressTo(NodeAddress, GitPort)}}
 
 	return pc
+}
+
+// EgressTo lets pods reach one address by TCP at the port.
+func EgressTo(address string, port int32) networkingv1.NetworkPolicyEgressRule {
+	return networkingv1.NetworkPolicyEgressRule{
+		To:    []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: address + "/32"}}},
+		Ports: []networkingv1.NetworkPolicyPort{{Protocol: ptr.To(corev1.ProtocolTCP), Port: ptr.To(intstr.FromInt32(port))}},
+	}
 }
 
 func (c *Cluster) installCRDs(ctx context.Context, folder string) error {
