@@ -139,8 +139,8 @@ func (h *hostCluster) tenant(name string) *v1alpha1.Tenant {
 	return t
 }
 
-// await until the Tenant is as wanted, and return it as it is.
-func (h *hostCluster) await(name, what string, within time.Duration, ok func(*v1alpha1.Tenant) bool) *v1alpha1.Tenant {
+// await until the Tenant is as wanted.
+func (h *hostCluster) await(name, what string, within time.Duration, ok func(*v1alpha1.Tenant) bool) {
 	h.t.Helper()
 	t := &v1alpha1.Tenant{}
 	end := time.Now().Add(within)
@@ -153,7 +153,6 @@ func (h *hostCluster) await(name, what string, within time.Duration, ok func(*v1
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return t
 }
 
 func ready(t *v1alpha1.Tenant) bool { return t.Status.Phase == v1alpha1.PhaseReady }
