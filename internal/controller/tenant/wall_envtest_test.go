@@ -64,6 +64,7 @@ func (s *apiServer) pairComesFirst(t *testing.T) {
 	s.admitted(pod("vc-alice-default-0", resources("500m", "1Gi"), resources("2", "4Gi")))
 	s.admitted(pod("asks-for-nothing", nil, nil))
 	s.must(s.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(aliceHost), client.GracePeriodSeconds(0)))
+	s.enforce(wall.Spec.Hard) // Nothing is in use again.
 }
 
 // platformFits lowers the quota to 2 CPU and 4Gi, and holds that the customer can use
