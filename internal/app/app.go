@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/answers"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/advisoragent"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/config"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/tenant"
@@ -51,6 +52,7 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster; run in a pod of one or set KUBECONFIG: %w", err)
 	}
+	answers.Check(cluster)
 	mgr, err := newManager(ratelimiter.LimitRESTConfig(cluster, c.MaxReconcileRate), c, log)
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/answers"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
@@ -99,6 +100,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = userAgent
 	cfg.QPS = -1 // The API server's own fairness limits the rate.
+	answers.Check(cfg)
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next: next} })
 
 	httpClient, err := rest.HTTPClientFor(cfg)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubeopera/provider-kubeopera/internal/answers"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -121,6 +122,7 @@ func open(cfg *rest.Config) (*API, error) {
 	cfg.Proxy = http.ProxyFromEnvironment
 	// A client that is given its HTTP client adds none.
 	cfg.UserAgent = userAgent
+	answers.Check(cfg)
 
 	h, err := rest.HTTPClientFor(cfg)
 	if err != nil {

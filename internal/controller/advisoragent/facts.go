@@ -51,7 +51,7 @@ func (h handler) Gather(ctx context.Context, p inside.Pass, a *v1alpha1.AdvisorA
 		return nil, err
 	}
 
-	if err := owner.Check(ctx, p.Kube, kind.List(), f.objects); err != nil {
+	if err := owner.Check(ctx, p.Live, kind.List(), f.objects); err != nil {
 		return nil, err
 	}
 

@@ -23,7 +23,7 @@ func newKube(objs ...client.Object) client.WithWatch {
 
 // controllerOf has clients for an API that is not asked anything.
 func controllerOf(kube client.Reader) Controller {
-	return Controller{Kube: kube, Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return &tenantapi.API{}, nil }}
+	return Controller{Kube: kube, Live: kube, Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return &tenantapi.API{}, nil }}
 }
 
 // wantQuota wants a ResourceQuota of that name in a namespace.

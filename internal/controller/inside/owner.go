@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -116,9 +117,10 @@ func (o Owner) Made(ctx context.Context, c client.Reader, name string, kinds ...
 // Check errs with [ErrConflict] for the first object that was found and may not be
 // written: it belongs to another of the owner's kind that still exists, or was
 // not made by this provider. In a namespace that is the owner's own, only the
-// former counts. The list is of the owner's kind.
+// former counts. The list is of the owner's kind; c reads past the cache, which
+// may not have one that exists.
 func (o Owner) Check(ctx context.Context, c client.Reader, l resource.ManagedList, found []Found) error {
-	var others map[types.UID]types.NamespacedName
+	others := sync.OnceValues(func() ([]resource.Managed, error) { return o.others(ctx, c, l) })
 
 	own := map[string]bool{} // Namespaces, by their names.
 
@@ -130,20 +132,31 @@ func (o Owner) Check(ctx context.Context, c client.Reader, l resource.ManagedLis
 					ErrConflict, f.Want, v1alpha1.LabelManagedBy, v1alpha1.ManagedBy)
 			}
 
-			if uid != "" && others == nil {
-				var err error
-				if others, err = o.others(ctx, c, l); err != nil {
+			if uid != "" {
+				if err := checkOther(f, uid, others); err != nil {
 					return err
 				}
-			}
-
-			if other, ok := others[uid]; ok {
-				return fmt.Errorf("%w: %s belongs to %s %q; delete that one, or this", ErrConflict, f.Want, KindOf(o.of), other)
 			}
 		}
 
 		if f.Want.GetKind() == kindNamespace {
 			own[f.Want.GetName()] = true
+		}
+	}
+
+	return nil
+}
+
+// checkOther errs if what was found belongs to one of the others.
+func checkOther(f Found, uid types.UID, others func() ([]resource.Managed, error)) error {
+	all, err := others()
+	if err != nil {
+		return err
+	}
+
+	for _, mg := range all {
+		if mg.GetUID() == uid {
+			return fmt.Errorf("%w: %s belongs to %s %q; delete that one, or this", ErrConflict, f.Want, KindOf(mg), client.ObjectKeyFromObject(mg))
 		}
 	}
 
@@ -158,18 +171,9 @@ func (o Owner) HasSuccessor(ctx context.Context, c client.Reader, l resource.Man
 		return false, nil
 	}
 
-	if err := c.List(ctx, l, client.InNamespace(o.of.GetNamespace())); err != nil {
-		return false, fmt.Errorf("cannot list who could take over: %w", err)
-	}
+	others, err := o.others(ctx, c, l)
 
-	for _, mg := range l.GetItems() {
-		t, _ := TenantOf(mg)
-		if mg.GetUID() != o.of.GetUID() && t == client.ObjectKeyFromObject(o.tenant) && !meta.WasDeleted(mg) {
-			return true, nil
-		}
-	}
-
-	return false, nil
+	return slices.ContainsFunc(others, func(mg resource.Managed) bool { return !meta.WasDeleted(mg) }), err
 }
 
 // isProvided says whether this provider has made the object, for whomever.
@@ -178,17 +182,17 @@ func isProvided(obj metav1.Object) bool {
 }
 
 // others are the other objects of the owner's kind that refer to the same Tenant.
-func (o Owner) others(ctx context.Context, c client.Reader, l resource.ManagedList) (map[types.UID]types.NamespacedName, error) {
-	all, err := listReferring(ctx, c, l, client.ObjectKeyFromObject(o.tenant))
-	if err != nil {
-		return nil, err
+// An API server knows no index.
+func (o Owner) others(ctx context.Context, c client.Reader, l resource.ManagedList) ([]resource.Managed, error) {
+	if err := c.List(ctx, l, client.InNamespace(o.of.GetNamespace())); err != nil {
+		return nil, fmt.Errorf("cannot list what refers to Tenant %q: %w", o.tenant.GetName(), err)
 	}
 
-	out := map[types.UID]types.NamespacedName{}
+	var out []resource.Managed
 
-	for _, mg := range all {
-		if mg.GetUID() != o.of.GetUID() {
-			out[mg.GetUID()] = client.ObjectKeyFromObject(mg)
+	for _, mg := range l.GetItems() {
+		if t, _ := TenantOf(mg); mg.GetUID() != o.of.GetUID() && t == client.ObjectKeyFromObject(o.tenant) {
+			out = append(out, mg)
 		}
 	}
 

@@ -4,6 +4,7 @@
 package inside
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
@@ -97,7 +99,9 @@ func TestCheckCannotList(t *testing.T) {
 	t.Parallel()
 
 	ns := wantNamespace(t, "app-advisor")
-	kube := insidetest.NewKube("another index", TenantNameOf, insidetest.Agent("b"))
+	kube := interceptor.NewClient(newKube(insidetest.Agent("b")), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return insidetest.ErrInjected },
+	})
 
 	err := OwnerOf(insidetest.Agent("a"), insidetest.Tenant()).Check(t.Context(), kube, &v1alpha1.AdvisorAgentList{},
 		[]Found{{Want: ns, Live: live(ns, map[string]string{LabelOwnerUID: "uid-b"})}})

@@ -56,8 +56,14 @@ type Target struct {
 func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, error) {
 	ref, _ := TenantOf(mg)
 
+	// What goes may go without a cleanup when its Tenant is gone, which no cache proves.
+	kube := c.Kube
+	if meta.WasDeleted(mg) {
+		kube = c.Live
+	}
+
 	t := &v1alpha1.Tenant{}
-	if err := c.Kube.Get(ctx, ref, t); kerrors.IsNotFound(err) {
+	if err := kube.Get(ctx, ref, t); kerrors.IsNotFound(err) {
 		return Target{}, fmt.Errorf("%w: Tenant %q in namespace %q; create it, or delete this %s", errNoTenant, ref.Name, ref.Namespace, KindOf(mg))
 	} else if err != nil {
 		return Target{}, fmt.Errorf("cannot read Tenant %q: %w", ref.Name, err)

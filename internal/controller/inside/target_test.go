@@ -118,6 +118,29 @@ func TestTargetCannotRead(t *testing.T) {
 	}
 }
 
+// TestR4TenantIsNotGoneByACache holds that a cache that is behind lets nothing go
+// that is still inside a vCluster.
+func TestR4TenantIsNotGoneByACache(t *testing.T) {
+	t.Parallel()
+
+	before := insidetest.Tenant()
+	before.SetUID("uid-of-the-one-before")
+
+	for name, cache := range map[string][]client.Object{"R4: no Tenant yet": nil, "R4: the one before": {before}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			c := controllerOf(newKube(append(clones(cache), insidetest.Secret(insidetest.Tenant(), insidetest.Kubeconfig()))...))
+			c.Live = newKube(insidetest.Tenant())
+
+			found, err := c.target(t.Context(), insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch))
+			if err != nil || found.API == nil {
+				t.Errorf("the vCluster is there to be cleaned up: found %t, %v", found.API != nil, err)
+			}
+		})
+	}
+}
+
 func clones(objs []client.Object) []client.Object {
 	out := make([]client.Object, len(objs))
 	for i, o := range objs {

@@ -121,9 +121,9 @@ func (e *external) findOwner(ctx context.Context, ns *corev1.Namespace) (owner t
 		}
 	}
 
-	// Someone may have changed the name on the namespace.
+	// Someone may have changed the name on the namespace. A cache may be behind.
 	all := &v1alpha1.TenantList{}
-	if err := e.kube.List(ctx, all); err != nil {
+	if err := e.kubeLive.List(ctx, all); err != nil {
 		return owner, false, fmt.Errorf("cannot list Tenants: %w", err)
 	}
 

@@ -129,6 +129,8 @@ type reads struct {
 	failed string
 	// failOn fails each read of that, until it is something else.
 	failOn string
+	// with is what a failed read errs with; nil is errInjected.
+	with error
 }
 
 func (r *reads) next(what string) error {
@@ -138,6 +140,9 @@ func (r *reads) next(what string) error {
 	}
 
 	r.failed = what
+	if r.with != nil {
+		return r.with
+	}
 
 	return errInjected
 }

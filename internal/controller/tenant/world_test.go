@@ -118,7 +118,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 	}
 	w.inner = w.builder("inner").WithObjects(coreDNS().Ready().Obj()).Build()
 	w.helm = w.newHelm("vcluster-alice-default", manifest, func() {})
-	w.flux = w.newHelm(flux.Namespace, fluxManifest, w.makeFlux)
+	w.flux = w.newHelm(flux.Namespace, fluxManifest, func() { w.aside(w.makeFlux) })
 
 	b := map[bool]*fake.ClientBuilder{true: w.builder("kube"), false: w.builder("host").WithObjects(hostAPI("10.89.0.1"))}
 	for _, o := range objs {
