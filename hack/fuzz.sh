@@ -15,15 +15,13 @@ failed=0
 
 printf '%-55s %8s %12s %6s %s\n' TARGET TIME EXECS NEW RESULT
 for package in $(grep -rl --include='*_test.go' '^func Fuzz' internal | xargs -n1 dirname | sort -u); do
-	go test -c -o "$work/fuzz.test" "./$package"
-	for target in $("$work/fuzz.test" -test.list '^Fuzz'); do
+	for target in $(go test -list '^Fuzz' "./$package" | grep '^Fuzz'); do
 		if [[ ! $target =~ ${FUZZ_RUN:-.} ]]; then
 			continue
 		fi
 
 		result=ok
-		if ! (cd "$package" && "$work/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" \
-			-test.fuzzcachedir "$(go env GOCACHE)/fuzz/$package" -test.parallel "${FUZZ_PARALLEL:-1}") >"$work/log" 2>&1; then
+		if ! go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -parallel "${FUZZ_PARALLEL:-1}" "./$package" >"$work/log" 2>&1; then
 			result=FAILED
 			failed=1
 		fi
