@@ -24,6 +24,11 @@ func matters(before, after client.Object) bool {
 		return true
 	}
 
+	return contentMatters(before, after)
+}
+
+// contentMatters says so of what is not in the metadata.
+func contentMatters(before, after client.Object) bool {
 	switch a := after.(type) {
 	case *corev1.ResourceQuota:
 		b, ok := before.(*corev1.ResourceQuota)

@@ -6,14 +6,16 @@
 package isolation
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -153,28 +155,45 @@ func hardened() map[string]any {
 	}}
 }
 
+// pack the folder of the chart.
+func pack(t *testing.T, module fs.FS) []byte {
+	t.Helper()
+
+	var out bytes.Buffer
+
+	zipped := gzip.NewWriter(&out)
+	packed := tar.NewWriter(zipped)
+
+	err := fs.WalkDir(module, "chart", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+
+		raw, err := fs.ReadFile(module, path)
+		if err != nil {
+			return err
+		}
+
+		if err := packed.WriteHeader(&tar.Header{Name: path, Mode: 0o600, Size: int64(len(raw))}); err != nil {
+			return err
+		}
+
+		_, err = packed.Write(raw)
+
+		return err
+	})
+	if err := errors.Join(err, packed.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	return out.Bytes()
+}
+
 // controlPlanePod is what the real chart makes with the provider's values and these.
 func controlPlanePod(t *testing.T, version string, overrides map[string]any) *corev1.PodTemplateSpec {
 	t.Helper()
 
-	folder, err := loader.LoadDir(filepath.Join(vclustertest.ModuleDir(t, version), "chart"))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	folder.Metadata.Name, folder.Metadata.Version = "vcluster", version
-
-	file, err := chartutil.Save(folder, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	chart, err := helm.LoadChart(raw)
+	chart, err := helm.LoadChart(pack(t, os.DirFS(vclustertest.ModuleDir(t, version))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -341,15 +341,18 @@ func TestIsolationWithoutUpdate(t *testing.T) {
 
 	w.arrive(tn)
 
-	for when, change := range map[string]func(){
-		"by other rules":    func() { w.isolated(&v1alpha1.Isolation{Egress: []networkingv1.NetworkPolicyEgressRule{}}) },
-		"by an older one":   w.withoutPolicies,
-		"by another of old": func() { w.isolated(nil) },
+	for _, step := range []struct {
+		when   string
+		change func()
+	}{
+		{"other rules", func() { w.isolated(&v1alpha1.Isolation{Egress: []networkingv1.NetworkPolicyEgressRule{}}) }},
+		{"a Tenant of an older provider", w.withoutPolicies},
+		{"the same, with the rules as they were", func() { w.isolated(nil) }},
 	} {
-		change()
+		step.change()
 
 		if o := w.mustPass(tn); !o.ResourceExists || tn.Status.Phase != v1alpha1.PhaseReady || !strings.Contains(tn.Status.Message, withoutUpdate) {
-			t.Errorf("%s: exists: %t, %s: %s", when, o.ResourceExists, tn.Status.Phase, tn.Status.Message)
+			t.Errorf("%s: exists: %t, %s: %s", step.when, o.ResourceExists, tn.Status.Phase, tn.Status.Message)
 		}
 	}
 
