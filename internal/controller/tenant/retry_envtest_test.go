@@ -54,7 +54,7 @@ type apiServer struct {
 	client.Client
 }
 
-// newAPIServer runs the controller with a vCluster chart that no cluster takes.
+// newAPIServer runs the controller, without a provider configuration.
 func newAPIServer(t *testing.T) *apiServer {
 	t.Helper()
 
@@ -72,12 +72,18 @@ func newAPIServer(t *testing.T) *apiServer {
 	return s
 }
 
-// configure makes the provider configuration, which installs that chart.
+// configure makes the provider configuration, which installs a chart that is refused.
 func (s *apiServer) configure() {
 	s.t.Helper()
 
-	refused := map[string]string{"templates/all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NoSuchName}\n"}
-	charts := chartRepository(s.t, "vcluster", "0.36.1", refused)
+	s.configureWith(map[string]string{"templates/all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NoSuchName}\n"})
+}
+
+// configureWith makes the provider configuration, which installs a chart of these files.
+func (s *apiServer) configureWith(files map[string]string) {
+	s.t.Helper()
+
+	charts := chartRepository(s.t, "vcluster", "0.36.1", files)
 
 	pc := clusterConfig(func(spec *v1alpha1.ClusterProviderConfigSpec) {
 		spec.Chart = &v1alpha1.ChartSource{Chart: v1alpha1.Chart{Repository: charts.URL + "/charts/vcluster", Version: "0.36.1"}}
