@@ -318,13 +318,13 @@ func (w *world) open(k *vcluster.Kubeconfig) (*wayIn, error) {
 	return &wayIn{
 		live: w.inner, flux: w.flux.client(),
 		probe:    func(ctx context.Context) error { return w.probe(ctx, k.RESTConfig()) },
-		follow:   func(namespace string) { w.follow(namespace, true) },
-		unfollow: func(namespace string) { w.follow(namespace, false) },
+		follow:   func(namespace string) { w.await(namespace, true) },
+		unfollow: func(namespace string) { w.await(namespace, false) },
 	}, nil
 }
 
-// follow notes whether the Deployments of that namespace are waited for.
-func (w *world) follow(namespace string, yes bool) {
+// await notes whether the Deployments of that namespace are waited for.
+func (w *world) await(namespace string, yes bool) {
 	if namespace == vcluster.DNSNamespace {
 		w.dnsFollowed = yes
 	} else {
