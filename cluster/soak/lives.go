@@ -89,17 +89,19 @@ func (l *lives) cloudSpaces() map[string]bool {
 	return out
 }
 
+const letters = "abcdefghijklmnopqrstuvwxyz"
+
 // newTenant is a Tenant of a name that r gives, with Flux and an App Advisor if it is
 // to be whole.
 func newTenant(r *rand.Rand, whole bool) *v1alpha1.Tenant {
 	t := rig.NewTenant(rig.Namespace, "soak")
 
-	name := []byte("soak-")
+	name := "soak-"
 	for range 6 {
-		name = append(name, byte('a'+r.IntN(26)))
+		name += string(letters[r.IntN(len(letters))])
 	}
 
-	t.Name, t.Spec.TenantName, t.Spec.CloudSpaceID = string(name), string(name), newID(r)
+	t.Name, t.Spec.TenantName, t.Spec.CloudSpaceID = name, name, newID(r)
 	if whole {
 		t.Spec.Flux, t.Spec.Advisor = nil, nil
 	}

@@ -68,7 +68,7 @@ func main() {
 	ctrllog.SetLogger(logr.Discard())
 
 	if f.Seed == 0 {
-		f.Seed = rand.Uint64N(1_000_000) + 1
+		f.Seed = rand.Uint64N(1_000_000) + 1 //nolint:gosec // It is no secret.
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -92,6 +92,10 @@ func (s *soak) parts(ctx context.Context) error {
 	s.diary.say("part 1: the provider is killed, %s", killed)
 	s.part(ctx, 1, killed, true)
 
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+
 	// From here on one process lives to the end.
 	end := s.host.disturb()
 	err := errors.Join(s.provider.Stop(), s.provider.Start(ctx))
