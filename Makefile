@@ -26,7 +26,7 @@ TESTBED_PUSH := $(OUT)/packages push --input $(OUT)/xpkg --registry 10.89.0.1:50
 UPGRADE := v0.1.1
 UPGRADE_ARCH = $(shell $(GO) env GOARCH)
 
-.PHONY: all help build packages push generate check-generated lint unit envtest e2e e2e-crossplane fuzz test demo demo-crossplane demo-down bench-ready soak clean FORCE
+.PHONY: all help build packages push generate check-generated lint unit envtest crash fuzz e2e e2e-crossplane soak test demo demo-crossplane demo-down bench-ready clean FORCE
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,7 +80,10 @@ unit: ## Run the unit tests.
 envtest: $(OUT)/testbed-programs ## Run the tests that need an API server, and no node.
 	KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -tags envtest -p 1 $(ENVTEST_PACKAGES)
 
-FUZZTIME ?= 10m
+crash: $(OUT)/testbed-programs ## Kill the provider at every call, reads too, and fail each read in every way. It takes long.
+	$(GO) test ./internal/controller/tenant -run TestR4Each -v -args -every-way
+	KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -tags envtest -timeout 3h ./cluster/crash -v -args -every-call
+
 fuzz: ## Run each fuzz target for FUZZTIME, 10m by default, and print what each did.
 	hack/fuzz.sh $(FUZZTIME)
 

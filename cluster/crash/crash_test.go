@@ -54,7 +54,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 				t.Errorf("%d of %d converged", r.converged, r.points)
 			}
 
-			t.Logf("killed at %d points of a %s: %d converged", r.points, name, r.converged)
+			t.Logf("%s: killed at %d points, %d converged", name, r.points, r.converged)
 		})
 	}
 
@@ -109,7 +109,7 @@ func begin(op operation, l *life) string {
 
 // end waits until the operation has come to its end, and nothing is called any more.
 func (l *life) end(op operation) string {
-	return await(l.w.t.Context(), patience, func() string { return l.restless(op) })
+	return await(l.w.t.Context(), func() string { return l.restless(op) })
 }
 
 // restless says why the operation is not at its end yet.
@@ -238,7 +238,7 @@ func (w *world) awaitStops(op operation, lives []*life) []string {
 	out := make([]string, len(lives))
 
 	for i, l := range lives {
-		why := await(w.t.Context(), patience, func() string {
+		why := await(w.t.Context(), func() string {
 			if c, ok := l.stop(); ok {
 				out[i] = fmt.Sprintf("call %d of the %s, %s %s", l.point.n, op.name, l.point.when(), c)
 				return ""

@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -146,7 +147,7 @@ func (n *fakeNode) runDeployment(ctx context.Context, o client.Object) error {
 func contents() []client.Object {
 	return []client.Object{
 		&corev1.Secret{}, &corev1.ConfigMap{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
-		&corev1.ResourceQuota{}, &corev1.LimitRange{}, &corev1.Endpoints{}, &corev1.Event{},
+		&corev1.ResourceQuota{}, &corev1.LimitRange{}, &discoveryv1.EndpointSlice{}, &corev1.Event{},
 		&appsv1.StatefulSet{}, &appsv1.Deployment{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &networkingv1.NetworkPolicy{},
 	}
 }

@@ -23,21 +23,21 @@ import (
 
 // kinds are those that the provider, or a chart, makes anywhere.
 func kinds() []schema.GroupVersionKind {
-	of := func(g, v string, ks ...string) []schema.GroupVersionKind {
+	of := func(group string, ks ...string) []schema.GroupVersionKind {
 		var out []schema.GroupVersionKind
 		for _, k := range ks {
-			out = append(out, schema.GroupVersionKind{Group: g, Version: v, Kind: k})
+			out = append(out, schema.GroupVersionKind{Group: group, Version: "v1", Kind: k})
 		}
 
 		return out
 	}
 
 	return slices.Concat(
-		of("", "v1", "Namespace", "Secret", "ConfigMap", "Service", "ServiceAccount", "ResourceQuota", "LimitRange", "PersistentVolumeClaim"),
-		of("apps", "v1", "StatefulSet", "Deployment"),
-		of("rbac.authorization.k8s.io", "v1", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
-		of("networking.k8s.io", "v1", "NetworkPolicy"),
-		of("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+		of("", "Namespace", "Secret", "ConfigMap", "Service", "ServiceAccount", "ResourceQuota", "LimitRange", "PersistentVolumeClaim"),
+		of("apps", "StatefulSet", "Deployment"),
+		of("rbac.authorization.k8s.io", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
+		of("networking.k8s.io", "NetworkPolicy"),
+		of("apiextensions.k8s.io", "CustomResourceDefinition"),
 	)
 }
 
@@ -186,7 +186,7 @@ func (w *world) releases(c client.Client, namespace, name string, maxRevision in
 
 // wipe makes the vCluster of the slot bare again, as a new one is. It says what is left.
 func (w *world) wipe(s *slot) string {
-	return await(w.t.Context(), patience, func() string {
+	return await(w.t.Context(), func() string {
 		left := w.inventory(s.inside, "", s.bare)
 		for _, o := range left {
 			if o.GetDeletionTimestamp() == nil {

@@ -141,7 +141,7 @@ func (w *world) bare(c client.Client) map[string]bool {
 
 	var out map[string]bool
 
-	why := await(w.t.Context(), patience, func() string {
+	why := await(w.t.Context(), func() string {
 		out = keys(w.inventory(c, "", nil))
 
 		for _, last := range []string{"Service default/kubernetes", "Namespace /kube-node-lease", "Namespace /kube-public"} {
@@ -286,9 +286,9 @@ func (w *world) clients() []client.Client {
 }
 
 // await asks until the answer is empty. It returns the last answer when that takes
-// longer than the limit.
-func await(ctx context.Context, limit time.Duration, ask func() string) string {
-	end := time.After(limit)
+// longer than our patience.
+func await(ctx context.Context, ask func() string) string {
+	end := time.After(patience)
 
 	for {
 		why := ask()

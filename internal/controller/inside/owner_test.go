@@ -100,7 +100,9 @@ func TestCheckCannotList(t *testing.T) {
 
 	ns := wantNamespace(t, "app-advisor")
 	kube := interceptor.NewClient(newKube(insidetest.Agent("b")), interceptor.Funcs{
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return insidetest.ErrInjected },
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return insidetest.ErrInjected
+		},
 	})
 
 	err := OwnerOf(insidetest.Agent("a"), insidetest.Tenant()).Check(t.Context(), kube, &v1alpha1.AdvisorAgentList{},

@@ -117,6 +117,21 @@ func (v *VCluster) Slip(o client.Object) error {
 // Heal ends what Fail began.
 func (v *VCluster) Heal() { v.Fail(func(string) error { return nil }) }
 
+// Aside does something that is none of the actions.
+func (v *VCluster) Aside(fn func()) {
+	v.mu.Lock()
+	fail, writes := v.fail, v.writes
+	v.fail = func(string) error { return nil }
+	v.mu.Unlock()
+
+	fn()
+
+	v.mu.Lock()
+	defer v.mu.Unlock()
+
+	v.fail, v.writes = fail, writes
+}
+
 // Writes are the actions since they were last asked for that changed something.
 func (v *VCluster) Writes() []string {
 	v.mu.Lock()
