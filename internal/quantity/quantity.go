@@ -19,8 +19,9 @@ import (
 // maxLength is how many characters a quantity may have.
 const maxLength = 64
 
-// number is what the parser takes for one. It refuses at once what has anything before, behind or within.
-var number = regexp.MustCompile(`^[+-]?[0-9.]+(?:[A-Za-z]{0,2}|[eE][+-]?([0-9]+))$`)
+// number is what the parser takes for one, also without a digit before the exponent. It refuses at once what has
+// anything before, behind or within.
+var number = regexp.MustCompile(`^[+-]?[0-9.]*(?:[A-Za-z]{0,2}|[eE][+-]?([0-9]+))$`)
 
 // maxExponent is how many digits an exponent may have.
 const maxExponent = 2

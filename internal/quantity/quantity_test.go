@@ -20,10 +20,11 @@ func TestCheck(t *testing.T) {
 		says []string
 	}{
 		"Plain":         {"what people write", []any{"4", "500m", "8Gi", "1.5", ".5", "+1e3", "1E-9", "12e30", " 7 "}, nil},
-		"NoQuantity":    {"other texts", []any{"", "auto", "v1.36.0", "1.36.0-k3s1", "1e100b", "e100", strings.Repeat("x", 1000), "10.0.0.1:5000/x"}, nil},
+		"NoQuantity":    {"other texts", []any{"", "auto", "v1.36.0", "1.36.0-k3s1", "1e100b", "e10", strings.Repeat("x", 1000), "10.0.0.1:5000/x"}, nil},
 		"Other":         {"what is no text", []any{nil, true, 1e300, 7, map[string]any{}}, nil},
 		"SmallExponent": {"the parser would work for ever", "1e-999999999", []string{`"1e-999999999"`, "exponent"}},
 		"LargeExponent": {"a sum would not fit into memory", "1E+100", []string{`"1E+100"`}},
+		"NoDigits":      {"the parser takes it for one all the same", "-e1999999999", []string{`"-e1999999999"`, "exponent"}},
 		"Zeros":         {"no exponent needs them", "1e0000001", []string{"exponent"}},
 		"Digits":        {"a million of them", strings.Repeat("1", 1<<20), []string{"64 characters"}},
 		"Fraction":      {"or behind the point", "0." + strings.Repeat("0", 100) + "1Gi", []string{"64 characters"}},
