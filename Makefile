@@ -17,6 +17,7 @@ E2E_CLUSTER ?= kubeopera-test
 E2E_TIMEOUT ?= 40m
 E2E_FLAGS ?=
 SOAK_TIME ?= 1h
+FUZZTIME ?= 10m
 # All packages have one version. REGISTRY is where push sends them.
 VERSION ?= v0.1.0
 REGISTRY ?= ghcr.io/kubeopera
