@@ -79,6 +79,10 @@ func Values(s Spec) (map[string]any, error) {
 			"serviceAccounts": map[string]any{"enabled": true},
 		}},
 		"telemetry": map[string]any{"enabled": false},
+		// All that vCluster syncs would be the Service's otherwise, and go with it when someone deletes
+		// that: pods, ServiceAccounts and Secrets, and with them their originals inside. The namespace
+		// goes as a whole.
+		"experimental": map[string]any{"syncSettings": map[string]any{"setOwner": false}},
 	}
 	if version.grantsSnapshots() {
 		// No vCluster needs them to run, and with them it could reach the volumes of others.

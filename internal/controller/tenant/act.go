@@ -188,6 +188,10 @@ func (e *external) repair(ctx context.Context, t *v1alpha1.Tenant, f *facts) err
 		return err
 	}
 
+	if err := e.keepAddress(ctx, t, f.release); err != nil {
+		return err
+	}
+
 	return e.writeRelease(ctx, t, e.helm, e.names.release, releaseChange{
 		chart: c, values: f.release.Values, release: f.release, state: releaseDrifted, reason: drifted(f.release, f.drift),
 	})
@@ -233,6 +237,10 @@ func (e *external) makeRelease(ctx context.Context, t *v1alpha1.Tenant, f *facts
 	}
 
 	if err := e.checkNamespace(ctx, t); err != nil {
+		return err
+	}
+
+	if err := e.keepAddress(ctx, t, f.release); err != nil {
 		return err
 	}
 
