@@ -45,8 +45,10 @@ const mostPasses = 15
 
 func stories() map[string]story {
 	full := func() tenantBuilder { return alice().WithFlux("").Advisor("advisor:v1") }
+	// What runs is Ready also while something of it is to change.
 	ready := func(_ *world, stored *v1alpha1.Tenant) bool {
-		return stored != nil && stored.Status.Phase == v1alpha1.PhaseReady
+		return stored != nil && stored.Status.Phase == v1alpha1.PhaseReady &&
+			!slices.ContainsFunc(stored.Status.Conditions, func(c xpv2.Condition) bool { return c.Reason == v1alpha1.ReasonPendingChange })
 	}
 
 	arrived := func(t *testing.T) *world {
