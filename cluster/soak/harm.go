@@ -47,7 +47,7 @@ var disturbances = []disturbance{
 	{"delete the Service", remade(func(n names) client.Object { return &corev1.Service{ObjectMeta: n.release} })},
 	{"delete the published kubeconfig", remade(func(n names) client.Object { return &corev1.Secret{ObjectMeta: n.published} })},
 	{"edit the published kubeconfig", (*life).editPublished},
-	{"delete the exported kubeconfig", remade(func(n names) client.Object { return &corev1.Secret{ObjectMeta: n.exported} })},
+	{"delete the exported kubeconfig", (*life).deleteExported},
 	{"delete the ResourceQuota", remade(func(n names) client.Object { return &corev1.ResourceQuota{ObjectMeta: n.wall} })},
 	{"delete the LimitRange", remade(func(n names) client.Object { return &corev1.LimitRange{ObjectMeta: n.wall} })},
 	{"edit the ResourceQuota", (*life).editWall},
@@ -169,6 +169,16 @@ func edit[T client.Object](ctx context.Context, l *life, o T, change func(T), lo
 
 		return err
 	}, nil
+}
+
+// deleteExported deletes what vCluster exports when it starts, and restarts it.
+func (l *life) deleteExported(ctx context.Context) (mended, error) {
+	again, err := l.delete(ctx, &corev1.Secret{ObjectMeta: namesOf(l.tenant).exported})
+	if err == nil {
+		_, err = l.delete(ctx, &corev1.Pod{ObjectMeta: namesOf(l.tenant).pod})
+	}
+
+	return again, err
 }
 
 func (l *life) scaleToZero(ctx context.Context) (mended, error) {

@@ -102,7 +102,7 @@ var dangerous = map[string]string{
 	"an old plugin":                       `{"plugin": {"x": {"image": "evil", "version": "v2"}}}`,
 	"objects on the host":                 `{"experimental": {"deploy": {"host": {"manifests": "x"}}}}`,
 	"objects inside":                      `{"experimental": {"deploy": {"vcluster": {"manifests": "x"}}}}`,
-	"how it syncs":                        `{"experimental": {"syncSettings": {"setOwner": false}}}`,
+	"how it syncs":                        `{"experimental": {"syncSettings": {"setOwner": true}}}`,
 	"where its kubeconfig goes":           `{"exportKubeConfig": {"additionalSecrets": [{"namespace": "kube-system", "name": "x"}]}}`,
 	"whom its kubeconfig is for":          `{"exportKubeConfig": {"server": "https://evil.example.com"}}`,
 	"integrations":                        `{"integrations": {"metricsServer": {"enabled": true}}}`,

@@ -41,7 +41,7 @@ func TestValuesOfAlice(t *testing.T) {
 
 	const common = `
 		"sync": {"toHost": {"ingresses": {"enabled": true}, "serviceAccounts": {"enabled": true}}},
-		"telemetry": {"enabled": false}, SNAPSHOTS
+		"telemetry": {"enabled": false}, "experimental": {"syncSettings": {"setOwner": false}}, SNAPSHOTS
 		"controlPlane": {
 			"proxy": {"extraSANs": [
 				"vc-alice-default.vcluster-alice-default.svc",
