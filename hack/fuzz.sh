@@ -11,15 +11,17 @@ cd "$(dirname "$0")/.."
 time=${1:-10m}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failed=0
+failed=0 ran=0
 
 printf '%-55s %8s %12s %6s %s\n' TARGET TIME EXECS NEW RESULT
 for package in $(grep -rl --include='*_test.go' '^func Fuzz' internal | xargs -n1 dirname | sort -u); do
-	for target in $(go test -list '^Fuzz' "./$package" | grep '^Fuzz'); do
+	targets=$(go test -list '^Fuzz' "./$package")
+	for target in $(grep '^Fuzz' <<<"$targets"); do
 		if [[ ! $target =~ ${FUZZ_RUN:-.} ]]; then
 			continue
 		fi
 
+		ran=$((ran + 1))
 		result=ok
 		if ! go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -parallel "${FUZZ_PARALLEL:-1}" "./$package" >"$work/log" 2>&1; then
 			result=FAILED
@@ -36,5 +38,10 @@ for package in $(grep -rl --include='*_test.go' '^func Fuzz' internal | xargs -n
 		fi
 	done
 done
+
+if [[ $ran = 0 ]]; then
+	echo "no fuzz target matches ${FUZZ_RUN:-.}" >&2
+	exit 1
+fi
 
 exit "$failed"

@@ -55,6 +55,7 @@ var doubles = []string{
 	"net/http/httptest",
 	"sigs.k8s.io/controller-runtime/pkg/client/fake",
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor",
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest",
 }
 
 // scan finds the tests that are named for faults, the most real first.

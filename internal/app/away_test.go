@@ -53,10 +53,10 @@ func TestR4HostInTrouble(t *testing.T) {
 		h.raise("old", tc.cpu)
 
 		if tc.says != "" {
-			h.await(tc.name, "it says why it cannot be made", tc.lasts, func(t *v1alpha1.Tenant) bool {
+			h.await(tc.name, "it says why it cannot be made", time.Minute, func(t *v1alpha1.Tenant) bool {
 				return t.Status.Phase == v1alpha1.PhaseFailed && strings.Contains(t.Status.Message, tc.says)
 			})
-			h.await("old", "it says why it cannot change", tc.lasts, func(t *v1alpha1.Tenant) bool { return strings.Contains(t.Status.Message, tc.says) })
+			h.await("old", "it says why it cannot change", time.Minute, func(t *v1alpha1.Tenant) bool { return strings.Contains(t.Status.Message, tc.says) })
 		}
 		h.staysReady("old", end)
 

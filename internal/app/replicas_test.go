@@ -24,9 +24,13 @@ import (
 )
 
 const (
-	// leaseTime is for how long a lease is another's who does not renew it, and how
-	// often it is asked for, at most: what controller-runtime sets.
-	leaseTime = 15*time.Second + 2*time.Second*12/10
+	// asksEvery is how often a lease is asked for, at most: client-go adds up to 1.2 times
+	// the period of 2 s that controller-runtime sets.
+	asksEvery = 2 * time.Second * 22 / 10
+	// leaseTime is how long nobody may lead. Who waits may have seen the lease as much late
+	// as it asks, waits for the 15 s for which it holds, and asks again. The rest is
+	// for a loaded machine.
+	leaseTime = asksEvery + 15*time.Second + asksEvery + 10*time.Second
 	// takeover is how long a new leader may take for what is left to do.
 	takeover = 30 * time.Second
 )

@@ -20,17 +20,18 @@ import (
 
 func TestH10FailedHookIsNamed(t *testing.T) {
 	cases := map[string]struct {
-		reason string
-		hook   func(b *bed)
-		says   string
+		reason  string
+		hook    func(b *bed)
+		timeout time.Duration
+		says    string
 	}{
-		"Fails":     {reason: "its Job fails", hook: func(b *bed) { b.finish(batchv1.JobFailed) }, says: "no luck"},
-		"NeverEnds": {reason: "its Job ends never", hook: func(*bed) {}, says: "time"},
+		"Fails":     {reason: "its Job fails", hook: func(b *bed) { b.finish(batchv1.JobFailed) }, timeout: time.Minute, says: "no luck"},
+		"NeverEnds": {reason: "its Job ends never", hook: func(*bed) {}, timeout: 2 * time.Second, says: "time"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			b.hookTimeout = 2 * time.Second
+			b.hookTimeout = tc.timeout
 			chart := b.app("1.0.0", withTemplate("h.yaml", fmt.Sprintf(hookYAML, "pre-install,pre-upgrade")))
 
 			// Nothing of the release is made, however often it is tried.
@@ -47,6 +48,7 @@ func TestH10FailedHookIsNamed(t *testing.T) {
 				}
 			}
 
+			b.hookTimeout = time.Minute
 			b.must(b.throughHook(b.Upgrade, chart, func() { b.finish(batchv1.JobComplete) }))
 			if got := b.state(); got.Status != StatusDeployed || b.uid("apps/v1", "Deployment", "vc-a") == "" {
 				t.Errorf("%s: the hook succeeded, got %s", tc.reason, got.Status)
