@@ -79,7 +79,7 @@ unit: ## Run the unit tests.
 	$(GO) test $(TEST_FLAGS) $(UNIT_PACKAGES)
 
 envtest: $(OUT)/testbed-programs ## Run the tests that need an API server, and no node.
-	KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -tags envtest -p 1 $(ENVTEST_PACKAGES)
+	KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -tags envtest -timeout 20m -p 1 $(ENVTEST_PACKAGES)
 
 crash: $(OUT)/testbed-programs ## Kill the provider at every call, reads too, and fail each read in every way. It takes long.
 	$(GO) test ./internal/controller/tenant -run TestR4Each -v -args -every-way

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -30,6 +31,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 // providerUser is who the provider is on the host: it has the rights that are shipped.
@@ -131,8 +133,31 @@ func (w *world) addSlot(id identity, every bool) {
 	runFakeNode(w.t, cluster, s.inside, func(string) ([]byte, bool) { return nil, false })
 
 	s.kubeconfig = id.serveTLS(w.t, proxy(toVCluster, func(call) *gate { return s.gate }, forward(w.t, cluster)), cluster)
+	w.makeDNS(s.inside)
 	s.bare = w.bare(s.inside)
 	w.slots = append(w.slots, s)
+}
+
+// makeDNS makes the CoreDNS that a vCluster makes inside of itself when it starts.
+func (w *world) makeDNS(c client.Client) {
+	w.t.Helper()
+
+	labels := vcluster.DNSLabels()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: vcluster.DNSNamespace, Name: vcluster.DNSDeployment}}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "coredns", Image: "coredns"}}
+
+	why := await(w.t.Context(), func() string {
+		if err := c.Create(w.t.Context(), d); err != nil {
+			return err.Error() // An API server makes that namespace after its start.
+		}
+
+		return ""
+	})
+	if why != "" {
+		w.t.Fatalf("cannot make CoreDNS: %s", why)
+	}
 }
 
 // bare is what there is of an API server once it has made all that is its own.
