@@ -25,8 +25,8 @@ import (
 // How much calm time the provider gets. It holds the 90 s for which a release that
 // someone may still be writing is left alone, and a start on a busy machine.
 const (
-	settleBound = 5 * time.Minute
-	goneBound   = 4 * time.Minute
+	settleBound = 8 * time.Minute
+	goneBound   = 5 * time.Minute
 	// leftBound is for what goes after the Tenant: its usage, by the garbage
 	// collector, and its last report, after the longest pause between two tries.
 	leftBound = 2 * time.Minute

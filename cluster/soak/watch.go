@@ -21,9 +21,10 @@ import (
 const (
 	// askEvery is how often each Tenant that is Ready is asked whether it answers.
 	askEvery = 3 * time.Second
-	// claimBound is how much calm time a Tenant may be Ready without an answer: its
-	// pod must be seen to be dead, and the wish to ask may be waiting for a processor.
-	claimBound = 30 * time.Second
+	// claimBound is how much calm time a Tenant may be Ready without an answer: an API
+	// that hangs shows in its pod only after a while, and in the provider's next look,
+	// which comes once a minute.
+	claimBound = 90 * time.Second
 	// checkEvery is how often is looked whether the bystander is unharmed.
 	checkEvery = 20 * time.Second
 	// calmBefore is how long nobody may have killed the provider when it is looked for.

@@ -90,8 +90,12 @@ func (r *Recording) Read(output, file string) {
 	r.read[output] = file
 }
 
-// Write adds a line about something to the output of that name.
+// Write adds a line about something to the output of that name. An empty one is none.
 func (r *Recording) Write(output, about string, line []byte) {
+	if len(line) == 0 {
+		return
+	}
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
