@@ -51,7 +51,7 @@ var pendingPatch = client.RawPatch(types.MergePatchType, []byte(`{"status":{"pha
 // is, too.
 type apiServer struct {
 	t *testing.T
-	client.Client
+	client.WithWatch
 }
 
 // newAPIServer runs the controller, without a provider configuration.
@@ -60,12 +60,12 @@ func newAPIServer(t *testing.T) *apiServer {
 
 	cluster := testenv.RunControlPlane(t, "package/crds")
 
-	c, err := client.New(cluster, client.Options{Scheme: testScheme()})
+	c, err := client.NewWithWatch(cluster, client.Options{Scheme: testScheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	s := &apiServer{t: t, Client: c}
+	s := &apiServer{t: t, WithWatch: c}
 	s.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenantNamespace}})
 	s.run(cluster)
 
@@ -299,12 +299,12 @@ func (s *apiServer) typed(tn *v1alpha1.Tenant) string {
 
 // TestRetryPolicy holds that the policy sees a person's patch and nothing else.
 func TestRetryPolicy(t *testing.T) {
-	c, err := client.New(testenv.RunControlPlane(t, "package/crds"), client.Options{Scheme: testScheme()})
+	c, err := client.NewWithWatch(testenv.RunControlPlane(t, "package/crds"), client.Options{Scheme: testScheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	s := &apiServer{t: t, Client: c}
+	s := &apiServer{t: t, WithWatch: c}
 	s.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenantNamespace}})
 	s.create(fresh())
 	s.apply("cluster/admission/retry.yaml")
@@ -352,7 +352,7 @@ func TestRetryPolicy(t *testing.T) {
 			tn.Status.Phase, tn.Status.Message = v1alpha1.PhasePending, messagePending
 			meta.SetExternalCreatePending(tn, epoch)
 
-			return statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(s.Client)}.UpdateCriticalAnnotations(t.Context(), tn)
+			return statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(s)}.UpdateCriticalAnnotations(t.Context(), tn)
 		}, false},
 		"Replaced": {"a manifest without a status", v1alpha1.PhaseFailed, func(tn *v1alpha1.Tenant) error {
 			// As kubectl replace sends it.
@@ -392,12 +392,12 @@ func TestRetryPolicy(t *testing.T) {
 // AdvisorAgent and TenantQuota is what was asked for: otherwise each pass would
 // write them again.
 func TestChildrenOnAPIServer(t *testing.T) {
-	c, err := client.New(testenv.RunControlPlane(t, "package/crds"), client.Options{Scheme: testScheme()})
+	c, err := client.NewWithWatch(testenv.RunControlPlane(t, "package/crds"), client.Options{Scheme: testScheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	s := &apiServer{t: t, Client: c}
+	s := &apiServer{t: t, WithWatch: c}
 	s.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenantNamespace}})
 
 	for name, change := range map[string]func(*v1alpha1.Tenant){

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -28,37 +29,58 @@ const aliceHost = "vcluster-alice-default"
 // bounds pods by quotas and needs no node for that.
 func TestWallOnAPIServer(t *testing.T) {
 	s := newAPIServer(t)
+	limits, wall := s.watchFor(&corev1.LimitRangeList{}, nil), s.watchFor(&corev1.ResourceQuotaList{}, nil)
+	record := s.watchFor(&corev1.SecretList{}, client.MatchingLabels{"owner": "helm", "version": "1"})
 	s.configure()
 	s.create(fresh())
 	s.eventually("Helm was tried", 30*time.Second, func(tn *v1alpha1.Tenant) bool { return tn.Status.Phase == v1alpha1.PhaseFailed })
 
-	t.Run("Q1: 4 CPU and 8Gi, and no LimitRange anywhere", s.pairComesFirst)
+	t.Run("Q1: 4 CPU and 8Gi, and no LimitRange anywhere", func(t *testing.T) {
+		// One counter numbers all writes of an API server.
+		if first, second, third := limits(), wall(), record(); first >= second || second >= third {
+			t.Errorf("LimitRange at %d, ResourceQuota at %d, Helm at %d", first, second, third)
+		}
+
+		s.podsAdmitted(t)
+	})
 	t.Run("Q3: 2 CPU and 4Gi hold CoreDNS beside the control plane", s.platformFits)
 	t.Run("Q6: the wall holds without a quota inside", s.wallHolds)
 	t.Run("Q1: without its pair a quota refuses", s.bareQuotaRefuses)
 }
 
-// pairComesFirst holds that the LimitRange is older than the quota, and both than what
-// Helm wrote, and that vCluster's pods, some of which ask for nothing, are admitted.
-func (s *apiServer) pairComesFirst(t *testing.T) {
-	ns := &corev1.Namespace{}
-	limits, wall, record := &corev1.LimitRange{}, &corev1.ResourceQuota{}, &corev1.SecretList{}
-	key := client.ObjectKey{Namespace: aliceHost, Name: wallName}
+// watchFor watches alice's host namespace, and returns what waits for the first of that
+// kind to be created, and says at which version of the API server's that was.
+func (s *apiServer) watchFor(kind client.ObjectList, labels client.MatchingLabels) func() int {
+	s.t.Helper()
 
-	s.must(s.Get(t.Context(), client.ObjectKey{Name: aliceHost}, ns))
-	s.must(s.Get(t.Context(), key, limits))
-	s.must(s.Get(t.Context(), key, wall))
-	s.must(s.List(t.Context(), record, client.InNamespace(aliceHost), client.MatchingLabels{"owner": "helm", "version": "1"}))
+	w, err := s.Watch(s.t.Context(), kind, client.InNamespace(aliceHost), labels)
+	s.must(err)
+	s.t.Cleanup(w.Stop)
 
-	if len(record.Items) != 1 {
-		t.Fatalf("%d first revisions", len(record.Items))
+	return func() int {
+		s.t.Helper()
+
+		for patience := time.After(30 * time.Second); ; {
+			select {
+			case e := <-w.ResultChan():
+				if o, ok := e.Object.(client.Object); ok && e.Type == watch.Added {
+					return version(s.t, o)
+				}
+
+				if e.Type == "" || e.Type == watch.Error {
+					s.t.Fatalf("%T: the watch ended: %v", kind, e.Object)
+				}
+			case <-patience:
+				s.t.Fatalf("%T: none was created", kind)
+			}
+		}
 	}
+}
 
-	// One counter numbers all writes of an API server.
-	first, second := version(t, limits), version(t, wall)
-	if first >= second || record.Items[0].CreationTimestamp.Before(&wall.CreationTimestamp) {
-		t.Errorf("LimitRange at %d, ResourceQuota at %d and %s, Helm at %s", first, second, wall.CreationTimestamp, record.Items[0].CreationTimestamp)
-	}
+// podsAdmitted holds that vCluster's pods, some of which ask for nothing, are admitted.
+func (s *apiServer) podsAdmitted(t *testing.T) {
+	wall := &corev1.ResourceQuota{}
+	s.must(s.Get(t.Context(), client.ObjectKey{Namespace: aliceHost, Name: wallName}, wall))
 
 	s.enforce(wall.Spec.Hard)
 	s.admitted(pod("vc-alice-default-0", resources("500m", "1Gi"), resources("2", "4Gi")))
@@ -93,8 +115,18 @@ func (s *apiServer) platformFits(t *testing.T) {
 }
 
 // wallHolds holds that whoever holds the tenant's kubeconfig, and has no quota of the
-// tenant's own API, gets no more.
+// tenant's own API, gets no more than all that the wall allows.
 func (s *apiServer) wallHolds(t *testing.T) {
+	wall := &corev1.ResourceQuota{}
+	s.must(s.Get(t.Context(), client.ObjectKey{Namespace: aliceHost, Name: wallName}, wall))
+	s.must(s.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(aliceHost), client.GracePeriodSeconds(0)))
+	s.enforce(wall.Spec.Hard)
+
+	hard := wall.Spec.Hard
+	s.admitted(pod("all-of-it",
+		corev1.ResourceList{corev1.ResourceCPU: hard[corev1.ResourceRequestsCPU], corev1.ResourceMemory: hard[corev1.ResourceRequestsMemory]},
+		corev1.ResourceList{corev1.ResourceCPU: hard[corev1.ResourceLimitsCPU], corev1.ResourceMemory: hard[corev1.ResourceLimitsMemory]}))
+
 	err := s.Create(t.Context(), pod("one-more", resources("1m", "1Mi"), resources("1m", "1Mi")))
 	if !kerrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: "+wallName) {
 		t.Errorf("a pod beyond the quota: %v", err)
