@@ -94,13 +94,13 @@ type Config struct {
 type Secret string
 
 // String hides the text.
-func (Secret) String() string { return "[hidden]" }
+func (Secret) String() string { return redact.Hidden }
 
 // GoString hides the text.
-func (Secret) GoString() string { return "[hidden]" }
+func (Secret) GoString() string { return redact.Hidden }
 
 // MarshalText hides the text.
-func (Secret) MarshalText() ([]byte, error) { return []byte("[hidden]"), nil }
+func (Secret) MarshalText() ([]byte, error) { return []byte(redact.Hidden), nil }
 
 // Validate finds the first value that the provider cannot work with. The error
 // is one line that names the setting and what to set it to. It changes nothing.

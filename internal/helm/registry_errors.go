@@ -51,7 +51,7 @@ func (s *source) told(err error) error {
 	basic := base64.StdEncoding.EncodeToString([]byte(s.cred.Username + ":" + s.cred.Password))
 	for _, secret := range []string{s.cred.Password, s.cred.RefreshToken, s.cred.AccessToken, basic} {
 		if len(secret) >= minHidden {
-			msg = strings.ReplaceAll(msg, secret, "[hidden]")
+			msg = strings.ReplaceAll(msg, secret, redact.Hidden)
 		}
 	}
 	return &flatError{msg: msg, err: err}

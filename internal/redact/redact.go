@@ -11,7 +11,11 @@ import (
 	"strings"
 )
 
-const hidden = "[hidden]"
+// Hidden stands where something is that gives access.
+const Hidden = "[hidden]"
+
+// digest is how the digest of an image or a chart begins.
+const digest = "@sha256:"
 
 // address is one in a text.
 var address = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
@@ -25,16 +29,26 @@ func Address(s string) string {
 		scheme += "://"
 	}
 
-	// A password that is not escaped may hold anything. What stands before a digest is none.
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 && !strings.HasPrefix(rest[i:], "@sha256:") {
-		rest = hidden + rest[i:]
+	end := ""
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 && strings.HasPrefix(rest[i:], digest) {
+		rest, end = rest[:i], rest[i:]
 	}
 
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		rest = rest[:i+1] + hidden
+	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")
+
+	switch {
+	// A password that is not escaped may hold anything, and so may a query.
+	case query >= 0 && at > query:
+		return scheme + Hidden
+	case query >= 0:
+		rest, end = rest[:query+1], Hidden
 	}
 
-	return scheme + rest
+	if at >= 0 {
+		rest = Hidden + rest[at:]
+	}
+
+	return scheme + rest + end
 }
 
 // Text is the text with each address in it as Address has it.
