@@ -74,9 +74,12 @@ func podNeed(p corev1.PodSpec, name corev1.ResourceName) (need, error) {
 		}
 	}
 
-	overhead := need{p.Overhead[name], p.Overhead[name]}
+	overhead := p.Overhead[name]
+	if most := largest[name]; overhead.Sign() < 0 || overhead.Cmp(most) > 0 {
+		return need{}, fmt.Errorf("the overhead of the pod is %s of %s: it must be 0 to %s", overhead.String(), name, most.String())
+	}
 
-	return running.atLeast(starting).plus(overhead), nil
+	return running.atLeast(starting).plus(need{overhead, overhead}), nil
 }
 
 // largest is the most that a container may be limited to: sums beyond it are not

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -34,8 +35,13 @@ func FuzzNames(f *testing.F) {
 
 		release, namespace := ReleaseName(name), HostNamespace(name)
 
-		labels := append(ClusterRoleNames(release, namespace), release, namespace, ExportedSecretName(release))
-		for _, l := range labels {
+		for _, n := range ClusterRoleNames(release, namespace) {
+			if wrong := path.IsValidPathSegmentName(n); len(wrong) > 0 || len(n) > maxName {
+				t.Errorf("the ClusterRole %q of tenantName %q cannot be named: %v", n, name, wrong)
+			}
+		}
+
+		for _, l := range []string{release, namespace, ExportedSecretName(release)} {
 			if wrong := validation.IsDNS1123Label(l); len(wrong) > 0 {
 				t.Errorf("%q of tenantName %q is no DNS label: %v", l, name, wrong)
 			}
