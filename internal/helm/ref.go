@@ -77,7 +77,7 @@ func (r ChartRef) resolve(ctx context.Context) (*source, error) {
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	name := path.Base(u.Path)
-	if u.Host == "" || len(u.Path) < 2 || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if u.Host == "" || len(u.Path) < 2 || strings.Trim(name, ".") == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("chart repository %q must be %s://HOST/PATH/CHART and nothing else", redact.Address(r.Repository), u.Scheme)
 	}
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(r.Version, "v")); err != nil {

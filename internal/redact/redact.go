@@ -23,7 +23,7 @@ var address = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]
 // Address is the address without what gives access. It need not be a valid one.
 func Address(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
-	if !ok {
+	if !ok || strings.ContainsAny(scheme, "/@") {
 		scheme, rest = "", s
 	} else {
 		scheme += "://"

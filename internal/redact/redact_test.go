@@ -27,6 +27,7 @@ func TestAddress(t *testing.T) {
 		"Space":      {"Even what no address may hold.", "oci://robot:hun ter2@example.org/a", "oci://[hidden]@example.org/a"},
 		"Query":      {"It may be signed.", "https://example.org/a?X-Amz-Signature=hunter2", "https://example.org/a?[hidden]"},
 		"Fragment":   {"It may be a token.", "https://example.org/a#hunter2", "https://example.org/a#[hidden]"},
+		"LateScheme": {"What looks like one may come later.", "//robot:hunter2@://", "[hidden]@://"},
 		"NoScheme":   {"It may be missing.", "robot:hunter2@example.org", "[hidden]@example.org"},
 		"NoAddress":  {"Other text stays.", "kubeopera-api:8090", "kubeopera-api:8090"},
 		"Everything": {"One does not save the other.", "https://robot:hunter2@example.org/a?b=hunter2#hunter2", "https://[hidden]@example.org/a?[hidden]"},
