@@ -87,16 +87,26 @@ func (r ChartRef) resolve(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{ChartRef: r, url: u, name: name, cred: cred}
-	if len(r.CABundle) > 0 {
-		if s.roots, err = x509.SystemCertPool(); err != nil {
-			s.roots = x509.NewCertPool()
-		}
-		if !s.roots.AppendCertsFromPEM(r.CABundle) {
-			return nil, errors.New("registry CA bundle holds no PEM certificate")
-		}
+	roots, err := r.roots()
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	return &source{ChartRef: r, url: u, name: name, cred: cred, roots: roots}, nil
+}
+
+// roots are the certificates to trust; nil for those of the system.
+func (r ChartRef) roots() (*x509.CertPool, error) {
+	if len(r.CABundle) == 0 {
+		return nil, nil
+	}
+	out, err := x509.SystemCertPool()
+	if err != nil {
+		out = x509.NewCertPool()
+	}
+	if !out.AppendCertsFromPEM(r.CABundle) {
+		return nil, errors.New("registry CA bundle holds no PEM certificate")
+	}
+	return out, nil
 }
 
 // of returns the credential for one registry host.

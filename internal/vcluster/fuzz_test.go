@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -36,7 +36,7 @@ func FuzzNames(f *testing.F) {
 		release, namespace := ReleaseName(name), HostNamespace(name)
 
 		for _, n := range ClusterRoleNames(release, namespace) {
-			if wrong := path.IsValidPathSegmentName(n); len(wrong) > 0 || len(n) > maxName {
+			if wrong := content.IsPathSegmentName(n); len(wrong) > 0 || len(n) > maxName {
 				t.Errorf("the ClusterRole %q of tenantName %q cannot be named: %v", n, name, wrong)
 			}
 		}
