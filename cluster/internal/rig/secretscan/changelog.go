@@ -35,7 +35,7 @@ func (r *Recording) ServeChangeLogs(ctx context.Context, socket string) error {
 	changelogs.RegisterChangeLogServiceServer(s, &changeLog{recording: r})
 
 	r.ended.Go(func() {
-		<-r.done
+		<-r.ctx.Done()
 		s.Stop()
 	})
 	r.ended.Go(func() {

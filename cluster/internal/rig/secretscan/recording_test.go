@@ -16,17 +16,18 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/structpb"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const planted = "planted by the test"
 
-// newRecording is one without a cluster.
-func newRecording(t *testing.T) *Recording {
+// withSecret is a recording without a cluster, that knows what is planted.
+func withSecret(t *testing.T) *Recording {
 	t.Helper()
 
-	ctx, stop := context.WithCancel(t.Context())
-	r := &Recording{folder: t.TempDir(), done: ctx.Done(), stop: stop}
-	r.files, r.read, r.inner = map[string]*os.File{}, map[string]string{}, map[string]bool{}
+	r := newRecording(t.Context(), t.TempDir())
 	r.Secrets.LearnValue("the test", []byte(planted))
 
 	return r
@@ -71,7 +72,7 @@ func TestRecordingFinds(t *testing.T) {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
 
-			r := newRecording(t)
+			r := withSecret(t)
 			text := func(output string) string {
 				if output == in {
 					return "x " + planted + " y"
@@ -88,7 +89,7 @@ func TestRecordingFinds(t *testing.T) {
 			r.Read(log, file)
 
 			sampled := make(chan struct{}, 1)
-			r.Sample(metrics, time.Hour, func(context.Context) ([]byte, error) {
+			r.Sample(metrics, time.Hour, 0, func(context.Context) ([]byte, error) {
 				defer close(sampled)
 
 				return []byte("a 1\n" + text(metrics)), nil
@@ -136,7 +137,12 @@ func TestResultProvesNothing(t *testing.T) {
 	}{
 		"NoSecret": {"Nothing could be found.", Result{Bytes: map[string]int64{"the log": 1}}, "no secret"},
 		"NoOutput": {"There was nothing to find it in.", Result{Secrets: 1, Bytes: map[string]int64{}}, "the log"},
-		"Both":     {"It was looked for.", Result{Secrets: 1, Bytes: map[string]int64{"the log": 1}}, ""},
+		"NoInside": {
+			"What is inside of vClusters was not searched for.",
+			Result{Secrets: 1, Ready: 2, Bytes: map[string]int64{"the log": 1}}, "of 2 vClusters",
+		},
+		"Inside": {"It was, at least in one.", Result{Secrets: 1, Ready: 2, Inside: 1, Bytes: map[string]int64{"the log": 1}}, ""},
+		"Both":   {"It was looked for.", Result{Secrets: 1, Bytes: map[string]int64{"the log": 1}}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +160,7 @@ func TestResultProvesNothing(t *testing.T) {
 func TestRecordingLost(t *testing.T) {
 	t.Parallel()
 
-	r := newRecording(t)
+	r := withSecret(t)
 	r.Read("the log", filepath.Join(t.TempDir(), "none"))
 	r.Stop()
 
@@ -162,11 +168,128 @@ func TestRecordingLost(t *testing.T) {
 		t.Errorf("Scan(): want that there is no log, got %v", err)
 	}
 
-	r = newRecording(t)
+	r = withSecret(t)
 	r.lose(errLost)
 	r.Stop()
 
 	if _, err := r.Scan(); !errors.Is(err, errLost) {
 		t.Errorf("Scan(): want that a watch was lost, got %v", err)
+	}
+}
+
+// TestWatchLost holds that a watch that cannot begin is a gap, but after Stop.
+func TestWatchLost(t *testing.T) {
+	t.Parallel()
+
+	r := withSecret(t)
+	r.follow(nil, "", func(*unstructured.Unstructured) {}) // No watch begins at no version.
+
+	if _, err := r.Scan(); !errors.Is(err, errLost) {
+		t.Errorf("Scan(): want that a watch was lost, got %v", err)
+	}
+
+	r = withSecret(t)
+	r.Stop()
+	r.follow(nil, "", func(*unstructured.Unstructured) {})
+
+	if _, err := r.Scan(); err != nil {
+		t.Errorf("Scan(): nothing was lost: %v", err)
+	}
+}
+
+// TestSampleLost holds that samples may fail for so long, and no longer.
+func TestSampleLost(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		atMost time.Duration
+		lost   bool
+	}{
+		"LongerThanAllowed": {time.Nanosecond, true},
+		"Allowed":           {time.Hour, false},
+		"AnyTime":           {0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			r, sampled := withSecret(t), make(chan struct{}, 1)
+			r.Sample("the log", time.Millisecond, tc.atMost, func(context.Context) ([]byte, error) {
+				select {
+				case sampled <- struct{}{}:
+				default:
+				}
+
+				return nil, os.ErrDeadlineExceeded
+			})
+			<-sampled
+			<-sampled
+			r.Stop()
+
+			if _, err := r.Scan(); errors.Is(err, errLost) != tc.lost || tc.lost && !strings.Contains(err.Error(), "the log") {
+				t.Errorf("Scan(): lost should be %t: %v", tc.lost, err)
+			}
+		})
+	}
+}
+
+// TestLearn holds that a vCluster that does not answer is asked again, and counted when
+// it has; and that one that is gone is not waited for.
+func TestLearn(t *testing.T) {
+	t.Parallel()
+
+	gone := kerrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "kubeconfig")
+
+	for name, tc := range map[string]struct {
+		answers []error
+		inside  int
+	}{
+		"AtLast": {[]error{os.ErrDeadlineExceeded, os.ErrDeadlineExceeded, nil}, 1},
+		"Gone":   {[]error{os.ErrDeadlineExceeded, gone}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			r, asked := withSecret(t), 0
+			r.inner["uid-alice"] = false
+			r.learn("uid-alice", time.Millisecond, func(context.Context) error {
+				asked++
+				return tc.answers[asked-1]
+			})
+			r.Stop()
+
+			res, err := r.Scan()
+			if err != nil || asked != len(tc.answers) || res.Ready != 1 || res.Inside != tc.inside {
+				t.Errorf("asked %d times: %s, %v", asked, res.String(), err)
+			}
+		})
+	}
+}
+
+// TestSpecs holds that the specs that a Tenant has written are output, and others not.
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		owners []any
+		found  int
+	}{
+		"ByATenant": {[]any{map[string]any{"kind": "Tenant", "name": "alice", "controller": true}}, 1},
+		"ByAPerson": {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			r := withSecret(t)
+			r.seeObject(&unstructured.Unstructured{Object: map[string]any{
+				"kind":     "AdvisorAgent",
+				"metadata": map[string]any{"name": "alice", "ownerReferences": tc.owners},
+				"spec":     map[string]any{"image": planted},
+			}})
+			r.Stop()
+
+			if res, err := r.Scan(); err != nil || len(res.Findings) != tc.found {
+				t.Errorf("Scan(): want %d findings, got %v, %v", tc.found, res.Findings, err)
+			}
+		})
 	}
 }

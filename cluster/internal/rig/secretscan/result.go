@@ -24,6 +24,9 @@ var (
 type Result struct {
 	// Secrets that were searched for, and Needles: the forms of their pieces.
 	Secrets, Needles int
+	// Ready is how many Tenants were, and Inside of how many vClusters the Secrets in them
+	// are known.
+	Ready, Inside int
 	// Bytes that were scanned, by output.
 	Bytes    map[string]int64
 	Findings []Finding
@@ -36,8 +39,14 @@ func (r *Recording) Scan() (Result, error) {
 	defer r.mu.Unlock()
 
 	scanner := NewScanner(&r.Secrets)
-	out := Result{Secrets: r.Secrets.Len(), Needles: scanner.Needles(), Bytes: map[string]int64{}}
+	out := Result{Secrets: r.Secrets.Len(), Needles: scanner.Needles(), Ready: len(r.inner), Bytes: map[string]int64{}}
 	errs := slices.Clone(r.errs)
+
+	for _, known := range r.inner {
+		if known {
+			out.Inside++
+		}
+	}
 
 	for output, f := range r.files {
 		errs = append(errs, out.scan(scanner, output, f.Name()))
@@ -50,13 +59,17 @@ func (r *Recording) Scan() (Result, error) {
 	return out, errors.Join(errs...)
 }
 
-// Err says what was found. It errs as well when there was no secret, or nothing in one
-// of the outputs that there must be.
+// Err says what was found. It errs as well when there was no secret, none that is inside
+// of a vCluster although there was one, or nothing in one of the outputs that there must be.
 func (res *Result) Err(outputs ...string) error {
 	var errs []error
 
 	if res.Secrets == 0 {
 		errs = append(errs, fmt.Errorf("%w: no secret is known", ErrNothing))
+	}
+
+	if res.Ready > 0 && res.Inside == 0 {
+		errs = append(errs, fmt.Errorf("%w: of %d vClusters no secret is known that is inside", ErrNothing, res.Ready))
 	}
 
 	for _, o := range outputs {
@@ -76,7 +89,8 @@ func (res *Result) Err(outputs ...string) error {
 func (res *Result) String() string {
 	var b strings.Builder
 
-	fmt.Fprintf(&b, "%d secrets in %d forms and pieces, %d found", res.Secrets, res.Needles, len(res.Findings))
+	fmt.Fprintf(&b, "%d secrets in %d forms and pieces, also those inside %d of %d vClusters, %d found",
+		res.Secrets, res.Needles, res.Inside, res.Ready, len(res.Findings))
 
 	for _, o := range slices.Sorted(maps.Keys(res.Bytes)) {
 		fmt.Fprintf(&b, "\n  %s: %d bytes", o, res.Bytes[o])
