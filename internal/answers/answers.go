@@ -7,18 +7,22 @@
 // A load balancer without a backend, or a proxy that lost its cluster, answers each
 // read with a page and the code 404, or with nothing at all and the code 200. To a
 // client the first is an object that does not exist, and the second one without
-// content. Here both become the failures that they are.
+// content. Here both are failures, as if there were no answer, and so are the pages of
+// a gateway.
 package answers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
-	"strconv"
 
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
@@ -30,10 +34,30 @@ const (
 	tiny = 4
 )
 
-// Check has all clients that are made of cfg get such answers as the failure 502,
-// with a text that says so.
+// Check has all clients that are made of cfg fail at such answers, with a text that
+// says so.
 func Check(cfg *rest.Config) {
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return checker{next: next} })
+}
+
+// None says whether a request of a client failed since no API server answered it: there
+// was no answer in time, no connection, or who answered was something between. A refusal
+// or failure that an API server sent is an answer.
+func None(err error) bool {
+	var answered kerrors.APIStatus
+	if errors.As(err, &answered) {
+		return false
+	}
+
+	var n net.Error
+
+	return errors.As(err, &n) && !errors.Is(err, context.Canceled)
+}
+
+// ofGateway says whether something between answers with that code when it gets no answer
+// itself. An API server has a Status to go with it.
+func ofGateway(code int) bool {
+	return code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout
 }
 
 type checker struct{ next http.RoundTripper }
@@ -48,6 +72,8 @@ func (c checker) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case resp.StatusCode == http.StatusNotFound && object.MatchString(r.URL.Path):
 		return check(r, resp, maxStatus, isStatus)
+	case ofGateway(resp.StatusCode) && core.MatchString(r.URL.Path):
+		return check(r, resp, maxStatus, isStatus)
 	case resp.StatusCode == http.StatusOK && resp.ContentLength >= 0 && resp.ContentLength <= tiny:
 		return check(r, resp, tiny, isContent)
 	default:
@@ -59,7 +85,11 @@ func (c checker) RoundTrip(r *http.Request) (*http.Response, error) {
 // server answers with a page to one that it does not have.
 var object = regexp.MustCompile(`/(api/[^/]+|apis/[^/]+/[^/]+)/[^/]+`)
 
-// check the body of the answer, and replace the answer by a failure if it is wrong.
+// core is the path of what an API server serves itself. For other groups it may be what
+// is between, and says with a page that the one which serves them does not answer.
+var core = regexp.MustCompile(`/(api(/v1(/.*)?)?|apis)$`)
+
+// check the body of the answer, and fail as if there were none if it is wrong.
 func check(r *http.Request, resp *http.Response, limit int64, right func([]byte) bool) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit))
 	_ = resp.Body.Close() // All of it that matters was read.
@@ -69,7 +99,8 @@ func check(r *http.Request, resp *http.Response, limit int64, right func([]byte)
 	}
 
 	if !right(body) {
-		return failure(r, resp)
+		return nil, fmt.Errorf("the answer %d of type %q to %s %s is none of an API server: something between answered in its stead",
+			resp.StatusCode, resp.Header.Get("Content-Type"), r.Method, r.URL.Path)
 	}
 
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -99,33 +130,4 @@ func isContent(body []byte) bool {
 	default:
 		return true
 	}
-}
-
-// failure stands for an answer that no API server gave.
-func failure(r *http.Request, was *http.Response) (*http.Response, error) {
-	s := &metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure,
-		Reason:   metav1.StatusReasonInternalError,
-		Code:     http.StatusBadGateway,
-		Message: fmt.Sprintf("the answer %d of type %q to %s %s is none of an API server: something between answered in its stead",
-			was.StatusCode, was.Header.Get("Content-Type"), r.Method, r.URL.Path),
-	}
-
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-
-	return &http.Response{
-		Status:        strconv.Itoa(http.StatusBadGateway) + " " + http.StatusText(http.StatusBadGateway),
-		StatusCode:    http.StatusBadGateway,
-		Proto:         was.Proto,
-		ProtoMajor:    was.ProtoMajor,
-		ProtoMinor:    was.ProtoMinor,
-		Header:        http.Header{"Content-Type": {"application/json"}},
-		Body:          io.NopCloser(bytes.NewReader(raw)),
-		ContentLength: int64(len(raw)),
-		Request:       r,
-	}, nil
 }

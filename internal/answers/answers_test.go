@@ -4,11 +4,14 @@
 package answers
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,7 +34,13 @@ func newClient(t *testing.T, answer http.HandlerFunc) client.Client {
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)
 
-	cfg := &rest.Config{Host: s.URL}
+	return clientOf(t, s.URL)
+}
+
+func clientOf(t *testing.T, server string) client.Client {
+	t.Helper()
+
+	cfg := &rest.Config{Host: server}
 	Check(cfg)
 
 	m := meta.NewDefaultRESTMapper(nil)
@@ -139,5 +148,94 @@ func TestWholeAPIs(t *testing.T) {
 		if got := object.MatchString(path); got != want {
 			t.Errorf("%s is of an object: got %t, want %t", path, got, want)
 		}
+	}
+}
+
+// TestNone holds which failures say that no API server answered.
+func TestNone(t *testing.T) {
+	t.Parallel()
+
+	status := func(code int, reason metav1.StatusReason) http.HandlerFunc {
+		return say(code, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"`+string(reason)+`","code":`+strconv.Itoa(code)+`}`)
+	}
+
+	cases := map[string]struct {
+		reason string
+		answer http.HandlerFunc
+		want   bool
+	}{
+		"Page":          {"a load balancer has no backend", say(http.StatusNotFound, "text/html", "<h1>404</h1>"), true},
+		"Nothing":       {"a proxy has nothing", say(http.StatusOK, "application/json", "{}"), true},
+		"BadGateway":    {"a gateway gets no answer", say(http.StatusBadGateway, "text/html", "no"), true},
+		"NoBackend":     {"or has nobody to ask", say(http.StatusServiceUnavailable, "text/plain", "no"), true},
+		"Timeout":       {"or gave up on it", say(http.StatusGatewayTimeout, "text/html", "no"), true},
+		"Busy":          {"an API server says that it cannot", status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable), false},
+		"TooLong":       {"or that it takes too long", status(http.StatusGatewayTimeout, metav1.StatusReasonTimeout), false},
+		"Panicked":      {"it failed without a Status", say(http.StatusInternalServerError, "text/plain", "no"), false},
+		"Failed":        {"it failed", status(http.StatusInternalServerError, metav1.StatusReasonInternalError), false},
+		"Forbidden":     {"it refused", status(http.StatusForbidden, metav1.StatusReasonForbidden), false},
+		"Unauthorised":  {"it does not know who asks", status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized), false},
+		"Absent":        {"it says that there is none", say(http.StatusNotFound, "application/json", notFound), false},
+		"Half":          {"somebody began to answer", cut(namespace[:40]), false},
+		"SomethingThen": {"an answer that makes no sense", say(http.StatusOK, "application/json", "nonsense"), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := newClient(t, tc.answer).Get(t.Context(), client.ObjectKey{Name: "x"}, &corev1.Namespace{})
+			if err == nil || None(err) != tc.want {
+				t.Errorf("%s: got %t for %v", tc.reason, !tc.want, err)
+			}
+		})
+	}
+}
+
+// TestCore holds for which paths the page of a gateway is none of an API server.
+func TestCore(t *testing.T) {
+	t.Parallel()
+
+	for path, want := range map[string]bool{
+		"/api": true, "/apis": true, "/api/v1": true, "/api/v1/namespaces/x": true, "/clusters/c/api/v1/namespaces": true,
+		"/apis/metrics.k8s.io/v1beta1": false, "/apis/metrics.k8s.io/v1beta1/pods": false, "/version": false,
+	} {
+		if got := core.MatchString(path); got != want {
+			t.Errorf("%s is the API server's own: got %t, want %t", path, got, want)
+		}
+	}
+}
+
+// TestNoneWithoutAnswer holds the same of requests that nobody could answer.
+func TestNoneWithoutAnswer(t *testing.T) {
+	t.Parallel()
+
+	never := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	late, stop := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer stop()
+
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+
+	secure := httptest.NewTLSServer(http.HandlerFunc(never))
+	t.Cleanup(secure.Close)
+
+	for name, tc := range map[string]struct {
+		ctx  context.Context //nolint:containedctx // It is how the request ends.
+		c    client.Client
+		want bool
+	}{
+		"refused":     {t.Context(), clientOf(t, "http://127.0.0.1:1"), true},
+		"in time":     {late, newClient(t, never), true},
+		"certificate": {t.Context(), clientOf(t, secure.URL), true},
+		"stopped":     {stopped, newClient(t, never), false},
+	} {
+		err := tc.c.Get(tc.ctx, client.ObjectKey{Name: "x"}, &corev1.Namespace{})
+		if err == nil || None(err) != tc.want {
+			t.Errorf("%s: got %t for %v", name, !tc.want, err)
+		}
+	}
+
+	if None(nil) || None(io.EOF) {
+		t.Error("what is no failure of a request is one")
 	}
 }

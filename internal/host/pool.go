@@ -39,6 +39,8 @@ type Pool struct {
 	mu     sync.Mutex
 	notify func(types.NamespacedName)
 	hosts  map[string]*entry
+	// failed is why the host of a key could not be made last.
+	failed map[string]error
 }
 
 type entry struct {
@@ -59,6 +61,7 @@ func NewPool() *Pool {
 		cancel: cancel,
 		notify: func(types.NamespacedName) {},
 		hosts:  map[string]*entry{},
+		failed: map[string]error{},
 	}
 }
 
@@ -89,7 +92,8 @@ func (p *Pool) tell(t types.NamespacedName) {
 // Get returns the host of that key, which stands for one set of credentials.
 // The first caller's config makes it. It waits a few seconds at most for a new
 // host and errs with ErrUnreachable when that takes longer or is refused; the
-// host goes on starting meanwhile, and no other host waits for it.
+// host goes on starting meanwhile, and no other host waits for it. A host whose
+// objects could not be listed yet comes with the error: it serves for all but Cached.
 func (p *Pool) Get(ctx context.Context, key string, config func() (*rest.Config, error)) (*Host, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -139,6 +143,8 @@ func (p *Pool) start(ctx context.Context, key string, cfg *rest.Config) (*Host, 
 		h, err := p.open(ctx, cfg, p.tell)
 		if err != nil {
 			stop()
+			p.fail(key, err)
+
 			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 		}
 
@@ -155,8 +161,27 @@ func (p *Pool) start(ctx context.Context, key string, cfg *rest.Config) (*Host, 
 
 		return r.Val.(*Host), nil //nolint:forcetypeassert // It is what the function above returns.
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: no answer within %s", ErrUnreachable, startWait)
+		if err := p.lastFailure(key); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+
+		return nil, fmt.Errorf("%w: no answer within %s: %w", ErrUnreachable, startWait, ctx.Err())
 	}
+}
+
+func (p *Pool) fail(key string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.failed[key] = err
+}
+
+// lastFailure is why the host of that key could not be made last, if it was tried.
+func (p *Pool) lastFailure(key string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.failed[key]
 }
 
 func (p *Pool) keep(key string, e *entry) {
@@ -165,6 +190,7 @@ func (p *Pool) keep(key string, e *entry) {
 
 	e.wanted = p.clock.Now()
 	p.hosts[key] = e
+	delete(p.failed, key)
 }
 
 func (p *Pool) dropIdle() {

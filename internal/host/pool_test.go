@@ -203,8 +203,9 @@ func TestPoolSaysWhy(t *testing.T) {
 	h.trouble.handle(t.Context(), nil, errors.New("first"))
 	h.trouble.handle(t.Context(), nil, errInjected)
 
-	if _, err := p.Get(t.Context(), "one", noConfig); !errors.Is(err, ErrUnreachable) || !errors.Is(err, errInjected) {
-		t.Errorf("want the last reason, got %v", err)
+	// It comes with the error, for who needs no cache.
+	if got, err := p.Get(t.Context(), "one", noConfig); !errors.Is(err, ErrUnreachable) || !errors.Is(err, errInjected) || got != h {
+		t.Errorf("want the last reason, got %v, %v", got, err)
 	}
 
 	close(h.ready)
@@ -261,6 +262,37 @@ func TestPoolErrors(t *testing.T) {
 
 	if _, err := p.Get(t.Context(), "one", noConfig); err != nil || opened != 2 {
 		t.Errorf("a failure is remembered: %v, opened %d", err, opened)
+	}
+}
+
+// TestPoolRemembersWhyItCouldNotStart holds that who does not wait until a host is made is
+// told why that failed last, and that nobody answered when that is not known.
+func TestPoolRemembersWhyItCouldNotStart(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	fail := make(chan struct{})
+	p, _ := newTestPool(t, func(context.Context, *rest.Config, func(types.NamespacedName)) (*Host, error) {
+		<-fail
+		return nil, errInjected
+	})
+
+	if h, err := p.Get(ctx, "one", noConfig); h != nil || !errors.Is(err, ErrUnreachable) || !errors.Is(err, context.Canceled) {
+		t.Errorf("nothing is known yet: got %v, %v", h, err)
+	}
+
+	close(fail)
+
+	for p.lastFailure("one") == nil {
+		if t.Context().Err() != nil {
+			t.Fatal("the failure is not kept")
+		}
+	}
+
+	if _, err := p.Get(ctx, "one", noConfig); !errors.Is(err, ErrUnreachable) || !errors.Is(err, errInjected) || errors.Is(err, context.Canceled) {
+		t.Errorf("want the last failure, got %v", err)
 	}
 }
 
