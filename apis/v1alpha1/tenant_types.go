@@ -262,7 +262,8 @@ const (
 	// ReasonBlocked: removal waits for the objects that the message names.
 	ReasonBlocked xpv2.ConditionReason = "Blocked"
 	// ReasonHostUnreachable: whether anything is left to remove cannot be found out, since
-	// the host cluster cannot be used; the message says why.
+	// the host cluster does not answer, or answers 401, or cannot be found; the message
+	// says why.
 	ReasonHostUnreachable xpv2.ConditionReason = "HostUnreachable"
 	// ReasonExpiring: the stage is complete, and the client certificate of the kubeconfig
 	// ends soon.
@@ -303,8 +304,8 @@ const (
 const AnnotationAdopt = "kubeopera.io/adopt"
 
 // AnnotationAbandon lets go of a Tenant that is being deleted and whose host cluster
-// cannot be used any more. People set it on the Tenant, to the name of the namespace
-// on that cluster, which may be left there with all that is in it.
+// was unreachable for 15 minutes without a break. People set it on the Tenant, to the
+// name of the namespace on that cluster, which may be left there with all that is in it.
 const AnnotationAbandon = "kubeopera.io/abandon"
 
 // TenantStatus is what was observed of the CloudSpace. Only the provider

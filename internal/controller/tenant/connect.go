@@ -59,6 +59,7 @@ type connector struct {
 	failures *failures
 	stages   *stopwatch
 	places   *places
+	unseen   *unseen
 	defaults defaults
 	reports  bool
 }
@@ -86,6 +87,7 @@ type external struct {
 
 	failures *failures
 	stages   *stopwatch
+	unseen   *unseen
 	names    names
 	defaults defaults
 	before   v1alpha1.TenantStatus
@@ -118,6 +120,7 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 		clock:     c.clock,
 		failures:  c.failures,
 		stages:    c.stages,
+		unseen:    c.unseen,
 		names:     namesOf(t),
 		defaults:  c.defaults,
 		before:    *t.Status.DeepCopy(),
@@ -135,12 +138,9 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 			return nil, err
 		}
 
-		err = fmt.Errorf("%w: %w", errUnseenHost, err)
-		if e.abandon(t, err) {
+		if e.letsGo(t, err) {
 			return abandoned(), nil
 		}
-
-		e.reportDeletion(t, v1alpha1.ReasonHostUnreachable, err.Error()+e.howToAbandon())
 
 		return nil, err
 	}
@@ -167,14 +167,15 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 
 	at, err := c.find(ctx, t)
 	if err != nil {
-		return err
+		return unfound(err)
 	}
 
 	cfg := at.config
 
+	// A deletion reads no cache, so that it goes on with a host whose objects cannot be watched.
 	h, err := c.hosts.Get(ctx, at.key, at.open)
-	if err != nil {
-		return fmt.Errorf("cannot use the host cluster of %s: %w", cfg.name, err)
+	if err != nil && (h == nil || !meta.WasDeleted(t)) {
+		return notAnswered(fmt.Errorf("cannot use the host cluster of %s: %w", cfg.name, err))
 	}
 
 	// What has no finalizer goes without a word, and its way in is not to stay here.

@@ -45,7 +45,7 @@ func connectTo(w *world, own string) *connector {
 	return &connector{
 		kube: w.kube, kubeLive: w.kube, injected: &rest.Config{Host: own}, hosts: pool, tenants: tenantapi.NewPool(),
 		track:  func(context.Context, resource.ModernManaged) error { return nil },
-		record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, places: w.places, defaults: w.defaults, waker: &reconciler.Waker{},
+		record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, places: w.places, unseen: w.unseen, defaults: w.defaults, waker: &reconciler.Waker{},
 	}
 }
 

@@ -28,17 +28,15 @@ func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (man
 	e.failures.forget(t, parts...)
 
 	r, err := e.readRemains(ctx, t)
-
-	switch {
-	case errors.Is(err, errUnseenHost) && e.abandon(t, err):
+	if err != nil && e.letsGo(t, err) {
 		return managed.ExternalObservation{}, nil
-	case errors.Is(err, errUnseenHost):
-		e.reportDeletion(t, v1alpha1.ReasonHostUnreachable, err.Error()+e.howToAbandon())
-		return managed.ExternalObservation{}, err
-	case err != nil:
-		e.reportDeletion(t, v1alpha1.ReasonRemoving, err.Error())
+	}
+
+	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
+
+	e.unseen.forget(t.GetUID())
 
 	if r.foreign {
 		e.before.Report = nil // The CloudSpace lives on, and is another's to tell of.

@@ -24,6 +24,7 @@ type finalizer struct {
 	record event.Recorder
 	clock  clock.PassiveClock
 	places *places
+	unseen *unseen
 	// keep is nil when nothing is reported.
 	keep keeper
 }
@@ -46,6 +47,7 @@ func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error
 	}
 
 	f.places.forget(o.GetUID())
+	f.unseen.forget(o.GetUID())
 
 	return nil
 }

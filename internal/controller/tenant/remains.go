@@ -48,7 +48,7 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 
 	ns, err := e.liveNamespace(ctx, e.names.namespace)
 	if err != nil {
-		return r, fmt.Errorf("%w: %w", errUnseenHost, err)
+		return r, notAnswered(err)
 	}
 
 	r.foreign = ns != nil && !owns(t, ns)
@@ -57,7 +57,7 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 		r.namespace = ns
 
 		if err := e.readHostRemains(ctx, &r); err != nil {
-			return r, fmt.Errorf("%w: %w", errUnseenHost, err)
+			return r, err
 		}
 	}
 

@@ -98,7 +98,7 @@ func (f finalizer) keepLast(ctx context.Context, t *v1alpha1.Tenant) error {
 	}
 
 	message := "the CloudSpace is deleted"
-	if abandons(t) && t.GetCondition(v1alpha1.TypeBoundaryReady).Reason == v1alpha1.ReasonHostUnreachable {
+	if wasLetGo(t) {
 		message = "the CloudSpace was given up with its host cluster, which is unreachable"
 	}
 

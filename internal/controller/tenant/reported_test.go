@@ -334,7 +334,7 @@ func (k *keeping) add(_ context.Context, r report.Report) error {
 // finalizer of the world, which keeps last reports there.
 func (w *world) finalizer(keep keeper) finalizer {
 	return finalizer{
-		Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube, record: w.events, clock: w.clock, places: w.places, keep: keep,
+		Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube, record: w.events, clock: w.clock, places: w.places, unseen: w.unseen, keep: keep,
 	}
 }
 

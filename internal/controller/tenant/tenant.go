@@ -87,6 +87,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			record:    c.record,
 			clock:     c.clock,
 			places:    c.places,
+			unseen:    c.unseen,
 			keep:      keepIn(o.Outbox),
 		}),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
@@ -124,6 +125,7 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 		failures: newFailures(),
 		stages:   newStopwatch(),
 		places:   newPlaces(),
+		unseen:   newUnseen(),
 		defaults: defaults{
 			chartVersion:     o.ChartVersion,
 			chartVersionFrom: "the provider's default chart version",

@@ -66,6 +66,7 @@ type world struct {
 	failures   *failures
 	stages     *stopwatch
 	places     *places
+	unseen     *unseen
 	woken      []time.Duration
 	journal    *journal
 	reads      *reads
@@ -103,6 +104,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 		failures:     newFailures(),
 		stages:       newStopwatch(),
 		places:       newPlaces(),
+		unseen:       newUnseen(),
 		journal:      &journal{},
 		reads:        &reads{},
 		refuseWrites: func(string) error { return nil },
@@ -305,7 +307,7 @@ func (w *world) checkPrecondition(ctx context.Context, c client.Client, o client
 func (w *world) external(t *v1alpha1.Tenant) *external {
 	return &external{
 		kube: w.kube, cached: watchedOnly{w.host}, live: w.host, helm: w.helm.client(),
-		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages,
+		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, unseen: w.unseen,
 		wakeAfter: func(d time.Duration) { w.woken = append(w.woken, d) },
 		chart:     w.chart, fluxChart: w.fluxChart,
 		fluxNeeds: func(context.Context, desired) (quota.Allowance, error) { return w.fluxNeeds() },
