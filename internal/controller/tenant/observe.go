@@ -111,8 +111,11 @@ func (e *external) report(t *v1alpha1.Tenant, s summary, stages []xpv2.Condition
 		t.Status.Endpoint = k.Endpoint()
 	}
 
+	// Without a kubeconfig it is not known, and stays.
 	if at := e.seen.certificate.ends; !at.IsZero() {
 		t.Status.KubeconfigExpiresAt = ptr.To(metav1.NewTime(at))
+	} else if e.seen.access.kubeconfig != nil {
+		t.Status.KubeconfigExpiresAt = nil
 	}
 
 	if e.seen.access.published {

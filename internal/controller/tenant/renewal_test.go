@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -88,6 +89,49 @@ func TestK5CertificateEndsIn80Days(t *testing.T) {
 	if diff := cmp.Diff([]string{"kube update Secret " + publishedName}, w.journal.take()); diff != "" || !tn.Status.KubeconfigExpiresAt.Time.Equal(next) ||
 		tn.GetCondition(v1alpha1.TypeKubeconfigPublished).Reason != v1alpha1.ReasonDone {
 		t.Errorf("renewed: ends at %s: -want, +got:\n%s", tn.Status.KubeconfigExpiresAt, diff)
+	}
+}
+
+// TestExpiryOfAToken holds that the end of a certificate is not told any more once the
+// kubeconfig holds a token, and is told on while there is no way in.
+func TestExpiryOfAToken(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Obj()
+	w.arrive(tn)
+
+	n := namesOf(tn)
+	ends := epoch.Add(365 * day)
+	w.exportUntil(epoch, ends)
+	w.mustPass(tn)
+
+	w.remove(w.host, controlPlane(n).Obj())
+
+	if _, err := w.external(tn).Observe(t.Context(), tn); err != nil {
+		t.Fatal(err)
+	}
+
+	if at := tn.Status.KubeconfigExpiresAt; at == nil || !at.Time.Equal(ends) {
+		t.Errorf("without a control plane it ends at %v, want %s", at, ends)
+	}
+
+	w.add(controlPlane(n).Ready().Obj())
+	change(w, w.host, n.namespace, n.exported, func(s *corev1.Secret) {
+		c, err := clientcmd.Load(kubeconfigFor("https://localhost:8443", pairOf("ca").cert, pair{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		c.AuthInfos[c.Contexts[c.CurrentContext].AuthInfo].Token = "token"
+
+		if s.Data["config"], err = clientcmd.Write(*c); err != nil {
+			t.Fatal(err)
+		}
+	})
+	w.mustPass(tn)
+
+	if at := tn.Status.KubeconfigExpiresAt; at != nil {
+		t.Errorf("a token: it ends at %s", at)
 	}
 }
 
