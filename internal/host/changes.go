@@ -12,7 +12,9 @@ import (
 )
 
 // matters says whether a change of a watched object can change what a Tenant
-// finds. What its workloads do all day, such as the use of a quota, does not.
+// finds. What its workloads do all day, such as the use of a quota, does not: a wall
+// that comes down follows that at the poll. It must not sooner, since what falls
+// may be a pod of the platform that is just made anew.
 func matters(before, after client.Object) bool {
 	if before.GetResourceVersion() == after.GetResourceVersion() {
 		return false // A resync.

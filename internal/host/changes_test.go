@@ -21,6 +21,9 @@ func TestMatters(t *testing.T) {
 	hard := func(s string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse(s)}
 	}
+	overused := func() *corev1.ResourceQuota {
+		return &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: hard("6")}, Status: corev1.ResourceQuotaStatus{Used: hard("6")}}
+	}
 	now := metav1.Now()
 
 	cases := map[string]struct {
@@ -31,6 +34,7 @@ func TestMatters(t *testing.T) {
 	}{
 		"Heartbeat":       {"nothing but the version", &corev1.ResourceQuota{}, func(client.Object) {}, false},
 		"QuotaUse":        {"pods come and go", &corev1.ResourceQuota{}, func(o client.Object) { o.(*corev1.ResourceQuota).Status.Used = hard("1") }, false},
+		"QuotaFalls":      {"also while a wall comes down", overused(), func(o client.Object) { o.(*corev1.ResourceQuota).Status.Used = hard("5") }, false},
 		"QuotaSpec":       {"somebody lowers the wall", &corev1.ResourceQuota{}, func(o client.Object) { o.(*corev1.ResourceQuota).Spec.Hard = hard("1") }, true},
 		"Label":           {"somebody takes the stamp off", &corev1.ResourceQuota{}, func(o client.Object) { o.SetLabels(map[string]string{"a": "b"}) }, true},
 		"Annotation":      {"or the Tenant's name", &corev1.ResourceQuota{}, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},

@@ -15,19 +15,24 @@ func TestLowered(t *testing.T) {
 	t.Parallel()
 
 	platform := Allowance{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3")}, Pods: 2}
+	limit := []corev1.ResourceName{corev1.ResourceLimitsCPU}
 	cases := map[string]struct {
 		reason           string
 		want, have, used string
 		reserve          Allowance
 		wall             string
-		over             []string
+		over             []corev1.ResourceName
 	}{
 		"Raised":     {reason: "a wall rises at once", want: "9", have: "7", used: "6", wall: "9"},
 		"Fits":       {reason: "and comes down at once as long as all fits", want: "5", have: "7", used: "5", wall: "5"},
-		"Over":       {reason: "what is in use stays within it", want: "5", have: "7", used: "6500m", wall: "6500m", over: []string{"6500m of limits.cpu are in use and 5 are to be allowed"}},
+		"Over":       {reason: "what is in use stays within it", want: "5", have: "7", used: "6500m", wall: "6500m", over: limit},
 		"Incomplete": {reason: "so does what the platform lacks", want: "5", have: "7", used: "3", reserve: platform, wall: "6"},
-		"NoHigher":   {reason: "no higher than it is", want: "5", have: "7", used: "6", reserve: platform, wall: "7", over: []string{"6 of limits.cpu are in use and 5 are to be allowed"}},
-		"Broken":     {reason: "one that is below what is in use is not raised for that", want: "5", have: "4", used: "6", wall: "5", over: []string{"6 of limits.cpu are in use and 5 are to be allowed"}},
+		"NoHigher":   {reason: "no higher than it is", want: "5", have: "7", used: "6", reserve: platform, wall: "7", over: limit},
+		"Broken":     {reason: "one that is below what is in use rises to that, so that it can be made anew", want: "5", have: "4", used: "6", wall: "6", over: limit},
+		"Beyond":     {reason: "and lets nothing in besides", want: "5", have: "5", used: "6", reserve: platform, wall: "6", over: limit},
+		"There":      {reason: "a wall that is as wanted is not over as long as all fits", want: "5", have: "5", used: "5", wall: "5"},
+		"New":        {reason: "a new limit has effect at once: nothing of it is counted yet", want: "5", used: "0", reserve: platform, wall: "5"},
+		"NewLater":   {reason: "also if something of it was counted", want: "5", used: "6", reserve: platform, wall: "5"},
 		"Unused":     {reason: "nothing runs", want: "5", have: "7", used: "0", reserve: platform, wall: "5"},
 	}
 	for name, tc := range cases {
@@ -35,6 +40,10 @@ func TestLowered(t *testing.T) {
 			t.Parallel()
 
 			of := func(s string) corev1.ResourceList {
+				if s == "" {
+					return nil
+				}
+
 				return corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse(s)}
 			}
 			have := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: of(tc.have)}, Status: corev1.ResourceQuotaStatus{Used: of(tc.used)}}

@@ -299,8 +299,31 @@ func (f *facts) boundaryStage() xpv2.Condition {
 		return notDone(ct, v1alpha1.ReasonProgressing, fmt.Sprintf("namespace %q on the host cluster is to be adopted", ns.GetName()))
 	case f.boundary.quota == nil || f.boundary.limits == nil:
 		return notDone(ct, v1alpha1.ReasonProgressing, "the quota of the host namespace is not complete yet")
-	case f.isolationUnfinished():
-		return f.isolationStage()
+	default:
+		return f.boundaryChanges()
+	}
+}
+
+// boundaryChanges is the stage of a boundary that is there. What is not isolated is told
+// first, since it is graver, and hides nothing of the quota.
+func (f *facts) boundaryChanges() xpv2.Condition {
+	isolation, wall := f.isolationStage(), f.wallStage()
+
+	switch {
+	case isolation.Reason == v1alpha1.ReasonDone:
+		return wall
+	case isolation.Status != corev1.ConditionTrue || wall.Reason == v1alpha1.ReasonDone:
+		return isolation
+	default:
+		return pendingChange(isolation.Type, isolation.Message+"; "+wall.Message)
+	}
+}
+
+// wallStage is the stage of a boundary that is isolated.
+func (f *facts) wallStage() xpv2.Condition {
+	ct := v1alpha1.TypeBoundaryReady
+
+	switch {
 	case errors.Is(f.wallKept, errInUse):
 		return pendingChange(ct, "the quota of the host namespace comes down only as far as it is free: "+f.wallKept.Error())
 	case f.wallKept != nil:
@@ -308,7 +331,7 @@ func (f *facts) boundaryStage() xpv2.Condition {
 	case !f.right && f.invalid == nil:
 		return waits(f.may, ct, "the quota of the host namespace is to change")
 	default:
-		return f.isolationStage()
+		return done(ct)
 	}
 }
 

@@ -44,7 +44,7 @@ func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) (
 
 	wall, over := quota.Lowered(want, f.boundary.quota, a)
 	if len(over) > 0 {
-		err = fmt.Errorf("%w: %s; it follows as pods are deleted", errInUse, strings.Join(over, ", "))
+		err = inUse(over, want.Hard)
 	}
 
 	return wall, err
@@ -53,9 +53,21 @@ func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) (
 // errInUse says that a quota is below what is in use.
 var errInUse = errors.New("more is in use than it is to allow")
 
+// inUse says so without how much is in use, which changes all the time: status.quota
+// shows that.
+func inUse(over []corev1.ResourceName, hard corev1.ResourceList) error {
+	words := make([]string, len(over))
+	for i, name := range over {
+		q := hard[name]
+		words[i] = fmt.Sprintf("%s of %s", q.String(), name)
+	}
+
+	return fmt.Errorf("%w, which is %s; it follows as pods are deleted", errInUse, strings.Join(words, ", "))
+}
+
 // complete says that all pods of the platform run, so that what is used counts them.
 func (f *facts) complete() bool {
-	return !slices.ContainsFunc([]xpv2.Condition{f.apiStage(), f.dnsStage(), f.flux.stage(), f.advisorStage()}, func(c xpv2.Condition) bool {
+	return !f.workload.rolling && !slices.ContainsFunc([]xpv2.Condition{f.apiStage(), f.dnsStage(), f.flux.stage(), f.advisorStage()}, func(c xpv2.Condition) bool {
 		return c.Status != corev1.ConditionTrue
 	})
 }
