@@ -29,7 +29,7 @@ func FuzzDeployment(f *testing.F) {
 			s   v1alpha1.AdvisorSettings
 		)
 		// The schema refuses quantities that nobody can compute with.
-		if json.Unmarshal([]byte(settings), &raw) != nil || quantity.Check(raw) != nil || json.Unmarshal([]byte(settings), &s) != nil {
+		if json.Unmarshal([]byte(settings), &raw) != nil || quantity.Check(raw, &s) != nil || json.Unmarshal([]byte(settings), &s) != nil {
 			return
 		}
 

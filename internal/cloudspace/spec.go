@@ -132,7 +132,7 @@ func quoted(v any) string {
 
 // convert reads a value of an object without a type into one that has a type.
 func convert(from, into any) error {
-	if err := quantity.Check(from); err != nil {
+	if err := quantity.Check(from, into); err != nil {
 		return err
 	}
 

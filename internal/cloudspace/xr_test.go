@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -68,6 +69,14 @@ func TestParse(t *testing.T) {
 			u:      cloudSpace(map[string]any{"userID": user, "cpu": 1.5, "memory": float64(8589934592), "pods": float64(50)}),
 			want: XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{
 				UserID: user, CPU: amountOf("1.5"), Memory: amountOf("8589934592"), Pods: ptr.To[int32](50),
+			}},
+		},
+		"Commit": {
+			reason: "A commit that looks like a number is a text.",
+			u:      cloudSpace(map[string]any{"userID": user, "advisor": map[string]any{"image": "1e100", "env": []any{map[string]any{"name": "COMMIT", "value": "1234e567"}}}}),
+			want: XR{Name: "staging", UID: uid, Namespace: "team-alice", Spec: Spec{
+				UserID: user, CPU: amountOf("2"), Memory: amountOf("4Gi"),
+				Advisor: &v1alpha1.AdvisorSpec{AdvisorSettings: v1alpha1.AdvisorSettings{Image: "1e100", Env: []corev1.EnvVar{{Name: "COMMIT", Value: "1234e567"}}}},
 			}},
 		},
 		"All": {

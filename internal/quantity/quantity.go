@@ -7,8 +7,10 @@
 package quantity
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,36 +28,175 @@ var number = regexp.MustCompile(`^[+-]?[0-9.]*(?:[A-Za-z]{0,2}|[eE][+-]?([0-9]+)
 // maxExponent is how many digits an exponent may have.
 const maxExponent = 2
 
-// Parse reads a quantity such as 500m or 8Gi. It refuses what Check refuses.
+// named are the fields, as Kubernetes and charts name them, below which quantities stand.
+var named = []string{
+	"capacity", "cpu", "divisor", "hard", "limitRange", "limits", "memory", "overhead", "quota", "requests", "resources", "size", "sizeLimit", "storage",
+}
+
+// words are fields below which no quantity stands, wherever they are.
+var words = []string{"annotations", "labels"}
+
+var (
+	quantityType = reflect.TypeFor[resource.Quantity]()
+	unmarshaler  = reflect.TypeFor[json.Unmarshaler]()
+)
+
+// Parse reads a quantity such as 500m or 8Gi. It errs also on one that it would take
+// too long to read.
 func Parse(s string) (resource.Quantity, error) {
-	if err := Check(s); err != nil {
+	if err := check(s); err != nil {
 		return resource.Quantity{}, err
 	}
 
 	return resource.ParseQuantity(s)
 }
 
-// Check errs when a text in v, which is made of what JSON is made of, would be read as a quantity for too long.
-// What is no number is passed over. The error names where it stands.
-func Check(v any) error {
+// Check errs when v, which is made of what JSON is made of, has a text that json.Unmarshal
+// of it into that pointer would read as a quantity for too long. All else in v, and what
+// is no number, is passed over. The error names where it stands.
+func Check(v, into any) error { return checkType(v, reflect.TypeOf(into)) }
+
+func checkType(v any, t reflect.Type) error {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+
+	if t == quantityType {
+		return checkAll(v)
+	}
+
+	if t == nil || reflect.PointerTo(t).Implements(unmarshaler) {
+		return nil
+	}
+
 	switch v := v.(type) {
-	case string:
-		text := strings.TrimSpace(v)
-		if m := number.FindStringSubmatch(text); m != nil && (len(text) > maxLength || len(m[1]) > maxExponent) {
-			return fmt.Errorf("%.20q has more digits than a quantity may have: write it with at most %d characters, and %d in the exponent",
-				text, maxLength, maxExponent)
-		}
 	case []any:
-		for i, below := range v {
-			if err := Check(below); err != nil {
-				return fmt.Errorf("[%d]: %w", i, err)
-			}
+		if t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+			return below(v, func(v any) error { return checkType(v, t.Elem()) })
 		}
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if err := Check(v[key]); err != nil {
-				return fmt.Errorf("%.100s: %w", key, err)
+		return inFields(v, func(key string, v any) error {
+			switch t.Kind() {
+			case reflect.Map:
+				return checkType(v, t.Elem())
+			case reflect.Struct:
+				return checkField(key, v, t)
+			default:
+				return nil
 			}
+		})
+	}
+
+	return nil
+}
+
+// checkField checks the value of the fields of t that JSON may call so, in whatever case.
+func checkField(key string, v any, t reflect.Type) error {
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+
+		var err error
+
+		switch {
+		case name == "" && f.Anonymous:
+			err = checkEmbedded(key, v, f.Type)
+		case name == "" && strings.EqualFold(key, f.Name), name != "" && strings.EqualFold(key, name):
+			err = checkType(v, f.Type)
+		}
+
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// checkEmbedded checks a field of a struct that is embedded in another.
+func checkEmbedded(key string, v any, t reflect.Type) error {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+
+	return checkField(key, v, t)
+}
+
+// CheckValues is Check for the values of a chart, which have no type: it errs on what
+// stands below a field that is named as those are that hold quantities.
+func CheckValues(v any) error {
+	switch v := v.(type) {
+	case []any:
+		return below(v, func(v any) error { return CheckValues(v) })
+	case map[string]any:
+		return inFields(v, func(key string, v any) error {
+			switch {
+			case isOneOf(words, key):
+				return nil
+			case isOneOf(named, key):
+				return checkAll(v)
+			default:
+				return CheckValues(v)
+			}
+		})
+	default:
+		return nil
+	}
+}
+
+func isOneOf(names []string, key string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, key) })
+}
+
+// checkAll checks all texts in v but words.
+func checkAll(v any) error {
+	switch v := v.(type) {
+	case string:
+		return check(v)
+	case []any:
+		return below(v, func(v any) error { return checkAll(v) })
+	case map[string]any:
+		return inFields(v, func(key string, v any) error {
+			if isOneOf(words, key) {
+				return nil
+			}
+
+			return checkAll(v)
+		})
+	default:
+		return nil
+	}
+}
+
+func check(s string) error {
+	text := strings.TrimSpace(s)
+	if m := number.FindStringSubmatch(text); m != nil && (len(text) > maxLength || len(m[1]) > maxExponent) {
+		return fmt.Errorf("%.20q has more digits than a quantity may have: write it with at most %d characters, and %d in the exponent",
+			text, maxLength, maxExponent)
+	}
+
+	return nil
+}
+
+// below is the first error of an element, which names it.
+func below(all []any, check func(any) error) error {
+	for i, v := range all {
+		if err := check(v); err != nil {
+			return fmt.Errorf("[%d]: %w", i, err)
+		}
+	}
+
+	return nil
+}
+
+// inFields is the first error of a field, which names it.
+func inFields(all map[string]any, check func(string, any) error) error {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if err := check(key, all[key]); err != nil {
+			return fmt.Errorf("%.100s: %w", key, err)
 		}
 	}
 

@@ -4,10 +4,14 @@
 package quantity
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 func TestCheck(t *testing.T) {
@@ -35,7 +39,9 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			err := Check(tc.value)
+			var into struct{ Any resource.Quantity }
+
+			err := Check(map[string]any{"any": tc.value}, &into)
 			if (err == nil) != (tc.says == nil) {
 				t.Fatalf("%s: got %v", tc.reason, err)
 			}
@@ -44,6 +50,116 @@ func TestCheck(t *testing.T) {
 				if !strings.Contains(err.Error(), words) || len(err.Error()) > 200 {
 					t.Errorf("%s: want %q in %v", tc.reason, words, err)
 				}
+			}
+		})
+	}
+}
+
+// typed has quantities in all places that a type can have them in.
+type typed struct {
+	embedded `json:",inline"`
+
+	Untagged resource.Quantity
+	Text     string                   `json:"text"`
+	Any      any                      `json:"any"`
+	Opaque   json.RawMessage          `json:"opaque"`
+	Size     *resource.Quantity       `json:"size,omitempty"`
+	List     []corev1.Container       `json:"list"`
+	Names    map[string]string        `json:"names"`
+	Rests    []map[string]*typed      `json:"rests"`
+	Amounts  corev1.ResourceList      `json:"amounts"`
+	Deep     *map[string][]corev1.Pod `json:"deep"`
+	Port     intstr.IntOrString       `json:"port"`
+	At       metav1.Time              `json:"at"`
+}
+
+type embedded struct {
+	Inline resource.Quantity `json:"inline"`
+}
+
+// TestCheckWhatIsRead holds that only what would be read as a quantity is checked.
+func TestCheckWhatIsRead(t *testing.T) {
+	t.Parallel()
+
+	// A commit, which is a number as well.
+	const commit = "1234e567"
+
+	cases := map[string]struct {
+		reason string
+		value  string
+		says   string
+	}{
+		"Text":      {"a text", `{"text": "1234e567", "any": {"size": "1e100"}, "opaque": {"size": "1e100"}, "names": {"cpu": "12e3456"}}`, ""},
+		"Others":    {"types that read themselves", `{"port": "1e100", "at": "1e100"}`, ""},
+		"Unknown":   {"what the type has not", `{"limits": {"cpu": "1e100"}}`, ""},
+		"Env":       {"what a container is told", `{"list": [{"image": "1e100", "env": [{"name": "COMMIT", "value": "1234e567"}]}]}`, ""},
+		"OtherKind": {"a value of another kind than the type, which is refused later", `{"list": {"resources": "1e100"}, "names": ["1e100"], "text": [{"size": "1e100"}]}`, ""},
+		"Pointer":   {"a pointer", `{"size": "1e100"}`, "size: "},
+		"Case":      {"the case is not minded", `{"SIZE": "1e100"}`, "SIZE: "},
+		"Untagged":  {"a field without a tag", `{"untagged": "1e100"}`, "untagged: "},
+		"Embedded":  {"an embedded field", `{"inline": "1e100"}`, "inline: "},
+		"List":      {"a list", `{"list": [{}, {"resources": {"limits": {"example.org/gpu": "1e100"}}}]}`, "list: [1]: resources: limits: example.org/gpu: "},
+		"Divisor":   {"wherever it lies", `{"list": [{"env": [{"valueFrom": {"resourceFieldRef": {"divisor": "1e100"}}}]}]}`, "divisor: "},
+		"Map":       {"a map", `{"amounts": {"cpu": "1e100"}}`, "amounts: cpu: "},
+		"Nested":    {"a type in itself", `{"rests": [{"a": {"rests": [{"b": {"size": "1e100"}}]}}]}`, "rests: [0]: a: rests: [0]: b: size: "},
+		"Pod":       {"a whole pod", `{"deep": {"a": [{"spec": {"volumes": [{"emptyDir": {"sizeLimit": "1e100"}}]}}]}}`, "emptyDir: sizeLimit: "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var v any
+			if err := json.Unmarshal([]byte(tc.value), &v); err != nil {
+				t.Fatal(err)
+			}
+
+			err := Check(v, new(typed))
+			if (err == nil) != (tc.says == "") || (err != nil && !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("%s: want %q, got %v", tc.reason, tc.says, err)
+			}
+		})
+	}
+
+	var text *string
+	if err := Check(commit, &text); err != nil {
+		t.Errorf("a commit is a text: %v", err)
+	}
+
+	if err := Check(commit, nil); err != nil {
+		t.Errorf("into nothing: %v", err)
+	}
+}
+
+// TestCheckValues holds what is checked of a chart's values.
+func TestCheckValues(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		value  string
+		says   string
+	}{
+		"Commit":  {"a commit in a label, an annotation, a tag and the environment", `{"labels": {"a": "1234e567"}, "annotations": {"size": "12e3456"}, "image": {"tag": "1e100"}, "env": [{"name": "A", "value": "1e100"}]}`, ""},
+		"Within":  {"in a label of what holds quantities", `{"limitRange": {"labels": {"a": "1234e567"}}}`, ""},
+		"List":    {"the resources of a container", `{"a": [{"resources": {"claims": [{"x": "1e100"}]}}]}`, "a: [0]: resources: claims: [0]: x: "},
+		"Size":    {"a volume", `{"persistence": {"volumeClaim": {"size": "1e100"}}}`, "volumeClaim: size: "},
+		"Case":    {"a decoder minds no case", `{"Resources": {"limits": {"cpu": "1e100"}}}`, "Resources: limits: cpu: "},
+		"Quota":   {"a quota", `{"policies": {"resourceQuota": {"quota": {"requests.cpu": "1e100"}}}}`, "quota: requests.cpu: "},
+		"Default": {"a range", `{"policies": {"limitRange": {"default": {"cpu": "1e100"}}}}`, "limitRange: default: cpu: "},
+		"Plain":   {"one that can be read", `{"resources": {"limits": {"cpu": "1e3", "memory": 5, "x": null}}}`, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var v any
+			if err := json.Unmarshal([]byte(tc.value), &v); err != nil {
+				t.Fatal(err)
+			}
+
+			err := CheckValues(v)
+			if (err == nil) != (tc.says == "") || (err != nil && !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("%s: want %q, got %v", tc.reason, tc.says, err)
 			}
 		})
 	}

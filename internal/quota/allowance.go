@@ -4,6 +4,7 @@
 package quota
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -131,7 +132,10 @@ type (
 // names the field.
 func AllowanceFor(values map[string]any) (Allowance, error) {
 	all := vcluster.Merge(chartDefaults, values)
-	if err := quantity.Check(all); err != nil {
+
+	var v vclusterValues
+	// Helm and the host cluster read those of all objects that the chart makes.
+	if err := cmp.Or(quantity.Check(all, &v), quantity.CheckValues(all)); err != nil {
 		return Allowance{}, err
 	}
 
@@ -140,7 +144,6 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 		return Allowance{}, fmt.Errorf("cannot read the vCluster values: %w", err)
 	}
 
-	var v vclusterValues
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return Allowance{}, wrongType(err, "the resources of the control plane and CoreDNS")
 	}

@@ -58,6 +58,11 @@ func TestAllowanceFor(t *testing.T) {
 			`{"controlPlane": {"statefulSet": {` + provider + `}}}`,
 			allowanceWords{"520m/3", "1088Mi/4266Mi", "5Gi", 2},
 		},
+		"Commit": {
+			"a commit that looks like a number changes nothing",
+			`{"controlPlane": {"statefulSet": {"labels": {"commit": "1234e567"}, "annotations": {"commit": "12e3456"}, "image": {"tag": "1e100"}, ` + provider + `}}}`,
+			allowanceWords{"520m/3", "1088Mi/4266Mi", "5Gi", 2},
+		},
 		"Chart": {
 			"the chart's own: its control plane has no CPU limit, so the LimitRange gives 500m",
 			`{}`, allowanceWords{"220m/1500m", "320Mi/4266Mi", "5Gi", 2},
@@ -167,6 +172,9 @@ func TestAllowanceRefuses(t *testing.T) {
 		"HalfReplicas":     {"a half", `{"controlPlane": {"coredns": {"deployment": {"replicas": 1.5}}}}`, "controlPlane.coredns.deployment.replicas"},
 		"TextSwitch":       {"a text instead of a switch", `{"controlPlane": {"coredns": {"enabled": "yes"}}}`, "controlPlane.coredns.enabled"},
 		"ListOfResources":  {"a list", `{"controlPlane": {"statefulSet": {"resources": []}}}`, "controlPlane.statefulSet.resources"},
+		"Endless":          {"one that takes for ever to read", `{"controlPlane": {"statefulSet": {"resources": {"limits": {"cpu": "1e-999999999"}}}}}`, "controlPlane: statefulSet: resources: limits: cpu: "},
+		"EndlessVolume":    {"also of a volume", `{"controlPlane": {"statefulSet": {"persistence": {"volumeClaim": {"size": "1e-999999999"}}}}}`, "volumeClaim: size: "},
+		"EndlessElsewhere": {"also where the allowance does not depend on it", `{"policies": {"resourceQuota": {"quota": {"pods": "1e-999999999"}}}}`, "policies: resourceQuota: quota: pods: "},
 		"NoQuantity":       {"words", `{"controlPlane": {"statefulSet": {"resources": {"limits": {"cpu": "4 cores"}}}}}`, "resources"},
 	}
 	for name, tc := range cases {

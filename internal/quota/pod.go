@@ -4,11 +4,15 @@
 package quota
 
 import (
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
+
+// ErrNoPods says that no host cluster runs pods of a workload, which then need nothing.
+var ErrNoPods = errors.New("no host cluster runs such pods")
 
 // need of one resource.
 type need struct{ request, limit resource.Quantity }
@@ -95,17 +99,17 @@ var largestVolume = resource.MustParse("1Ei")
 func containerNeed(c corev1.Container, name corev1.ResourceName) (need, error) {
 	request, limit := admitted(c.Resources, name)
 	if most := largest[name]; limit.Cmp(most) > 0 {
-		return need{}, fmt.Errorf("container %q is limited to %s of %s, which is more than the %s that any node has: lower resources.limits.%s",
-			c.Name, limit.String(), name, most.String(), name)
+		return need{}, fmt.Errorf("%w: container %q is limited to %s of %s, which is more than the %s that any node has: lower resources.limits.%s",
+			ErrNoPods, c.Name, limit.String(), name, most.String(), name)
 	}
 
 	if request.Sign() < 0 {
-		return need{}, fmt.Errorf("container %q requests %s of %s: set resources.requests.%s to 0 or more", c.Name, request.String(), name, name)
+		return need{}, fmt.Errorf("%w: container %q requests %s of %s: set resources.requests.%s to 0 or more", ErrNoPods, c.Name, request.String(), name, name)
 	}
 
 	if request.Cmp(limit) > 0 {
-		return need{}, fmt.Errorf("container %q requests %s of %s and is limited to %s, which the host cluster refuses: set resources.limits.%s, too",
-			c.Name, request.String(), name, limit.String(), name)
+		return need{}, fmt.Errorf("%w: container %q requests %s of %s and is limited to %s, which the host cluster refuses: set resources.limits.%s, too",
+			ErrNoPods, c.Name, request.String(), name, limit.String(), name)
 	}
 
 	return need{request, limit}, nil

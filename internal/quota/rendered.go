@@ -39,7 +39,8 @@ var workloads = map[schema.GroupKind]func(*unstructured.Unstructured) (workload,
 // AllowanceOf is what the pods of rendered Deployments, StatefulSets, DaemonSets
 // and ReplicaSets need at their peak: with the surge of an update, and with what
 // containers do not ask for as the LimitRange gives it. A DaemonSet has one pod,
-// as on one node. An error names the object and its field.
+// as on one node. An error names the object and its field, and wraps ErrNoPods where
+// there will be no pods.
 func AllowanceOf(objs []*unstructured.Unstructured) (Allowance, error) {
 	out := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 
@@ -153,7 +154,7 @@ func readReplicaSet(o *unstructured.Unstructured) (workload, error) {
 
 // read makes a typed object of a rendered one.
 func read(o *unstructured.Unstructured, into any) error {
-	if err := quantity.Check(o.Object); err != nil {
+	if err := quantity.Check(o.Object, into); err != nil {
 		return err
 	}
 

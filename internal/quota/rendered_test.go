@@ -4,7 +4,9 @@
 package quota
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,11 @@ func TestAllowanceOf(t *testing.T) {
 		"Deployment": {
 			"one replica, and one more during an update: a quarter of 1 is rounded up", "Deployment", template(full),
 			allowanceWords{"200m/2", "200Mi/2Gi", "0", 2},
+		},
+		"Commit": {
+			"a commit that looks like a number", "ReplicaSet",
+			template(`{name: full, image: "1e100", env: [{name: COMMIT, value: "1234e567"}], resources: {requests: {cpu: 100m, memory: 100Mi}, limits: {cpu: "1", memory: 1Gi}}}`),
+			allowanceWords{"100m/1", "100Mi/1Gi", "0", 1},
 		},
 		"DefaultSurge": {"a quarter of 5 is 2", "Deployment", "replicas: 5, " + template(full), allowanceWords{"700m/7", "700Mi/7Gi", "0", 7}},
 		"Recreate": {
@@ -217,6 +224,7 @@ func TestAllowanceOfRefuses(t *testing.T) {
 		"TextSurge":     {"a surge in words", "Deployment", "strategy: {rollingUpdate: {maxSurge: some}}", []string{"spec.strategy.rollingUpdate.maxSurge", "some"}},
 		"DaemonSurge":   {"of a DaemonSet, too", "DaemonSet", "updateStrategy: {rollingUpdate: {maxSurge: some}}", []string{"spec.updateStrategy.rollingUpdate.maxSurge", "some"}},
 		"NoQuantity":    {"cores in words", "Deployment", template(`{name: a, resources: {limits: {cpu: 4 cores}}}`), []string{`Deployment "x"`}},
+		"Endless":       {"a quantity that takes for ever to read", "Deployment", template(`{name: a, resources: {limits: {cpu: "1e-999999999"}}}`), []string{`Deployment "x"`, "resources: limits: cpu: "}},
 		"List":          {"a list instead of a spec", "DaemonSet", "template: []", []string{`DaemonSet "x"`, "spec.template", "array"}},
 		"AboveLimit": {
 			"a request above its limit", "ReplicaSet", template(`{name: a, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}`),
@@ -234,6 +242,10 @@ func TestAllowanceOfRefuses(t *testing.T) {
 			got, err := AllowanceOf([]*unstructured.Unstructured{kind(t, tc.kind, tc.spec)})
 			if err == nil {
 				t.Fatalf("%s: took it as %+v", tc.reason, inWords(got))
+			}
+
+			if never := slices.Contains([]string{"Huge", "LessThanNone", "AboveLimit", "AboveDefault"}, name); never != errors.Is(err, ErrNoPods) {
+				t.Errorf("%s: there will be no pods: want %t, got %v", tc.reason, never, err)
 			}
 
 			for _, s := range tc.says {

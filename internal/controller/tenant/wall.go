@@ -82,20 +82,23 @@ func (e *external) allowance(ctx context.Context, f *facts) (quota.Allowance, er
 		agents = append(agents, f.children.wantAgent)
 	}
 
+	var errs []error
+
 	for _, agent := range agents {
-		// One that asks for more than its limit is admitted nowhere, and needs nothing.
-		if need, err := advisorNeeds(agent); err == nil {
-			a = a.Plus(need)
+		need, err := advisorNeeds(agent)
+		if err != nil && !errors.Is(err, quota.ErrNoPods) {
+			errs = append(errs, fmt.Errorf("cannot find out what AdvisorAgent %q needs: %w", agent.GetName(), err))
 		}
+
+		a = a.Plus(need)
 	}
 
-	if !f.flux.wanted {
-		return a, nil
+	if f.flux.wanted {
+		need, err := e.fluxAllowance(ctx, f.flux)
+		a, errs = a.Plus(need), append(errs, err)
 	}
 
-	need, err := e.fluxAllowance(ctx, f.flux)
-
-	return a.Plus(need), err
+	return a, errors.Join(errs...)
 }
 
 // fluxAllowance is what Flux needs as it should be, or else as it is installed.

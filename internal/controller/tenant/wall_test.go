@@ -46,6 +46,12 @@ func sized(a *v1alpha1.AdvisorAgent, requests, limits corev1.ResourceList) *v1al
 	return a
 }
 
+// told has that value in the environment of the App Advisor.
+func told(b tenantBuilder, value string) tenantBuilder {
+	b.Spec.Advisor.Env = []corev1.EnvVar{{Name: "COMMIT", Value: value}}
+	return b
+}
+
 // knownFlux needs 1/2 CPU and 1Gi/2Gi of memory.
 func knownFlux() (quota.Allowance, error) {
 	return quota.Allowance{Requests: resources("1", "1Gi"), Limits: resources("2", "2Gi"), Pods: 4}, nil
@@ -78,6 +84,10 @@ func TestWall(t *testing.T) {
 		"Advisor": {
 			// Without resources: 25m/200m, 32Mi/128Mi.
 			reason: "the Tenant's own App Advisor counts", tenant: alice().Advisor("advisor:v1"),
+			want: hard("7200m", "4545m", "12586Mi", "9312Mi"),
+		},
+		"Commit": {
+			reason: "whatever its environment looks like", tenant: told(alice().Advisor("advisor:v1"), "1234e567"),
 			want: hard("7200m", "4545m", "12586Mi", "9312Mi"),
 		},
 		"Replicas": {
@@ -187,6 +197,32 @@ func TestWallOfAnImpossibleAdvisor(t *testing.T) {
 
 	if got := inWords(read[*corev1.ResourceQuota](w, w.host, "vcluster-alice-default", wallName).Spec.Hard)["limits.cpu"]; got != "11" {
 		t.Errorf("the wall is %s after the quota was raised, want 11", got)
+	}
+}
+
+// TestWallOfAnUncountableAdvisor holds that a wall stays as long as it cannot be said what
+// an App Advisor needs, and that this is told.
+func TestWallOfAnUncountableAdvisor(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Obj()
+	w.arrive(tn)
+
+	// No schema of this version lets it through.
+	many := sized(agent("one", "alice-default"), resources("1", "1Gi"), resources("1", "1Gi"))
+	many.Spec.Replicas = ptr.To[int32](101)
+	w.add(many)
+
+	*tn.Spec.Quota.CPU = resource.MustParse("8")
+	w.mustPass(tn)
+
+	if got := inWords(read[*corev1.ResourceQuota](w, w.host, "vcluster-alice-default", wallName).Spec.Hard)["limits.cpu"]; got != "7" {
+		t.Errorf("the wall is %s, want 7 as before", got)
+	}
+
+	c := tn.GetCondition(v1alpha1.TypeBoundaryReady)
+	if c.Reason != v1alpha1.ReasonPendingChange || !strings.Contains(c.Message, `AdvisorAgent "one"`) || !strings.Contains(c.Message, "spec.replicas must be 0 to 100, not 101") {
+		t.Errorf("%s: %s", c.Reason, c.Message)
 	}
 }
 
