@@ -272,6 +272,14 @@ func hasClaim(values map[string]any) bool {
 	}
 }
 
+// SurvivesRestart says that the control plane of a release with these values has its objects again
+// after a restart: they are in a volume claim, or not in its pods at all.
+func SurvivesRestart(values map[string]any) bool {
+	store := effectiveStore(values)
+
+	return hasClaim(values) || (store != storeEmbeddedDatabase && store != storeEmbeddedEtcd)
+}
+
 func fieldChanges(running, wanted map[string]any, fields []field) []change {
 	var changes []change
 

@@ -272,3 +272,29 @@ func TestRefusedOfOwnValues(t *testing.T) {
 		}
 	}
 }
+
+// TestSurvivesRestart holds which control planes have their objects again after a restart.
+func TestSurvivesRestart(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		path   string
+		value  any
+		want   bool
+	}{
+		"Default":          {"the chart makes a volume claim", "", nil, true},
+		"Claimed":          {"so it does when told to", claim + "enabled", true, true},
+		"Unclaimed":        {"an emptyDir goes with its pod", claim + "enabled", false, false},
+		"OwnClaims":        {"claims of one's own are claims", "controlPlane.statefulSet.persistence.volumeClaimTemplates", []any{map[string]any{}}, true},
+		"ExternalDatabase": {"the objects are elsewhere", store + "database.external.enabled", true, true},
+		"ExternalEtcd":     {"or in an etcd of somebody", store + "etcd.external.enabled", true, true},
+		"DeployedEtcd":     {"or in the chart's, which is not restarted", store + "etcd.deploy.enabled", true, true},
+		"EmbeddedEtcd":     {"an embedded etcd gets a claim too", store + "etcd.embedded.enabled", true, true},
+	}
+	for name, tc := range cases {
+		if got := SurvivesRestart(release("0.36.1", tc.path, tc.value).Values); got != tc.want {
+			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+		}
+	}
+}

@@ -167,7 +167,7 @@ func (e *external) gatherRelease(ctx context.Context, t *v1alpha1.Tenant, f *fac
 		return err
 	}
 
-	f.certificate = certificateOf(f.access, f.workload, e.clock.Now())
+	f.certificate = certificateOf(f.access, f.workload, renewalTime(t.GetUID()), e.clock.Now())
 
 	if f.drift, err = e.findDrift(ctx, f.release, f.access.kubeconfig != nil); err != nil {
 		return err

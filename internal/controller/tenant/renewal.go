@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -18,15 +19,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 const day = 24 * time.Hour
 
 const (
-	// renewWithin is how long before its end a client certificate is renewed. vCluster
-	// makes new ones when it starts with less than 90 days left. Newer ones do so by
-	// themselves, once a day, and are given the time for it.
+	// renewWithin is how long before its end a client certificate is renewed at the
+	// earliest. vCluster makes new ones when it starts with less than 90 days left. Newer
+	// ones do so by themselves, once a day, and are given the time for it.
 	renewWithin = 85 * day
+	// renewSpread is over how long the renewals of Tenants of one age are spread.
+	renewSpread = 20 * day
 	// warnWithin is how long before its end a person is told.
 	warnWithin = 30 * day
 )
@@ -41,16 +45,27 @@ type certificate struct {
 	late bool
 }
 
-// certificateOf is what follows from when it is valid. One that is short-lived is
-// renewed in its second half: each restart makes another, and none may call for the next.
-func certificateOf(a access, w controlPlaneFacts, now time.Time) certificate {
+// renewalTime is how long before its end the client certificate of the Tenant with that
+// UID is renewed: always the same, and another for another Tenant, so that those of one
+// age do not restart at once.
+func renewalTime(uid types.UID) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(uid)) // It never errs.
+
+	return renewWithin - time.Duration(h.Sum64()%uint64(renewSpread))
+}
+
+// certificateOf is what follows from when it is valid, for one that is renewed within that
+// time before its end. One that is short-lived is renewed in its second half: each
+// restart makes another, and none may call for the next.
+func certificateOf(a access, w controlPlaneFacts, within time.Duration, now time.Time) certificate {
 	c := certificate{ends: a.ends}
 	if a.ends.IsZero() {
 		return c
 	}
 
 	half, left := a.ends.Sub(a.begins)/2, a.ends.Sub(now)
-	c.due = w.found && left <= min(renewWithin, half) && w.renewed != renewalOf(a.ends)
+	c.due = w.found && left <= min(within, half) && w.renewed != renewalOf(a.ends)
 	c.late = left <= min(warnWithin, half)
 
 	return c
@@ -69,8 +84,11 @@ func (c certificate) warning() string {
 	return fmt.Sprintf("the client certificate of the kubeconfig ends at %s and was not renewed; restart the control plane, or see its log", renewalOf(c.ends))
 }
 
-// renewalDue says that the control plane is to be restarted now.
-func (f *facts) renewalDue() bool { return f.certificate.due && f.may.Update && !f.adopting }
+// renewalDue says that the control plane is to be restarted now. One that would lose all
+// its objects by that is left to a person, who is told.
+func (f *facts) renewalDue() bool {
+	return f.certificate.due && f.may.Update && !f.adopting && f.release != nil && vcluster.SurvivesRestart(f.release.Values)
+}
 
 // renew restarts the control plane, which makes vCluster renew its certificates and
 // export them anew.

@@ -6,6 +6,7 @@ package tenant
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,8 +52,15 @@ func TestK5CertificateEndsIn80Days(t *testing.T) {
 	w.exportUntil(ends.Add(-365*days), ends)
 	w.mustPass(tn)
 
-	if diff := cmp.Diff([]string{"kube update Secret " + publishedName, restart}, w.journal.take()); diff != "" {
+	if diff := cmp.Diff([]string{"kube update Secret " + publishedName}, w.journal.take()); diff != "" {
 		t.Errorf("80 days before: -want, +got:\n%s", diff)
+	}
+
+	w.clock.SetTime(ends.Add(-renewalTime(tn.GetUID())))
+	w.mustPass(tn)
+
+	if diff := cmp.Diff([]string{restart}, w.journal.take()); diff != "" {
+		t.Errorf("%s before: -want, +got:\n%s", renewalTime(tn.GetUID()), diff)
 	}
 
 	if at := tn.Status.KubeconfigExpiresAt; at == nil || !at.Time.Equal(ends) {
@@ -64,7 +73,7 @@ func TestK5CertificateEndsIn80Days(t *testing.T) {
 	}
 
 	// It is not renewed: somebody has to look, and restarting it each minute is no help.
-	for left := 79; left >= -1; left-- {
+	for left := 64; left >= -1; left-- {
 		w.clock.SetTime(ends.Add(-time.Duration(left) * days))
 
 		for range 2 {
@@ -141,8 +150,11 @@ func TestRenewal(t *testing.T) {
 
 	const days = 24 * time.Hour
 
+	within := renewalTime(alice().Obj().GetUID())
+
 	cases := map[string]struct {
 		reason     string
+		overrides  string
 		begins     time.Duration
 		ends       time.Duration
 		policies   xpv2.ManagementPolicies
@@ -150,25 +162,35 @@ func TestRenewal(t *testing.T) {
 		want       []string
 		deployment bool
 	}{
-		"Early": {reason: "vCluster may do it by itself yet", begins: -279 * days, ends: 86 * days},
-		"Due":   {reason: "it did not", begins: -280 * days, ends: 85 * days, want: []string{restart}},
+		"Early": {reason: "vCluster may do it by itself yet", begins: -279 * days, ends: within + time.Second},
+		"Due":   {reason: "it did not", begins: -280 * days, ends: within, want: []string{restart}},
 		"Ended": {reason: "one that has ended opens nothing, and is renewed by a restart all the same", begins: -366 * days, ends: -days, dead: true, want: []string{restart}},
 		"Short": {reason: "one of 30 days is not restarted over and over", begins: 0, ends: 30 * days},
 		"Half":  {reason: "but in its second half", begins: -15 * days, ends: 15 * days, want: []string{restart}},
 		"NoUpdate": {
-			reason: "a restart is an update", begins: -280 * days, ends: 85 * days,
+			reason: "a restart is an update", begins: -280 * days, ends: within,
 			policies: xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionDelete},
 		},
 		"Deployment": {
-			reason: "without persistence it is a Deployment", begins: -280 * days, ends: 85 * days, deployment: true,
-			want: []string{"host patch Deployment vc-alice-default"},
+			reason: "with its objects elsewhere it is a Deployment", begins: -280 * days, ends: within, deployment: true,
+			overrides: `{"controlPlane": {"backingStore": {"database": {"external": {"enabled": true}}}}}`,
+			want:      []string{"host patch Deployment vc-alice-default"},
+		},
+		"NoClaim": {
+			reason: "its objects are in its pod, and would be lost", begins: -340 * days, ends: 25 * days, deployment: true,
+			overrides: `{"controlPlane": {"statefulSet": {"persistence": {"volumeClaim": {"enabled": false}}}}}`,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w, tn := newWorld(t), alice().Obj()
+			w, b := newWorld(t), alice()
+			if tc.overrides != "" {
+				b = b.Overrides(tc.overrides)
+			}
+
+			tn := b.Obj()
 			w.arrive(tn)
 
 			if tc.policies != nil {
@@ -194,7 +216,40 @@ func TestRenewal(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" && len(tc.want)+len(got) > 0 {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
+
+			if name == "NoClaim" && !w.events.has(reasonExpiring) {
+				t.Errorf("%s: nobody is told", tc.reason)
+			}
 		})
+	}
+}
+
+// TestRenewalsAreSpread holds that Tenants of one age are restarted one after the other,
+// each at a time of its own that stays, within 65 to 85 days before the end.
+func TestRenewalsAreSpread(t *testing.T) {
+	t.Parallel()
+
+	of := map[int]int{}
+
+	for i := range 1000 {
+		uid := types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
+
+		within := renewalTime(uid)
+		if within != renewalTime(uid) || within <= 65*day || within > 85*day {
+			t.Errorf("%s: %s before the end", uid, within)
+		}
+
+		of[int(within/day)]++
+	}
+
+	for d, n := range of {
+		if n > 150 {
+			t.Errorf("%d of 1000 are restarted with %d days left", n, d)
+		}
+	}
+
+	if len(of) < 20 {
+		t.Errorf("they are restarted on %d days", len(of))
 	}
 }
 
@@ -253,7 +308,7 @@ func TestRenewalByALaggingCache(t *testing.T) {
 	w, tn := newWorld(t), alice().Obj()
 	w.arrive(tn)
 
-	ends := epoch.Add(80 * 24 * time.Hour)
+	ends := epoch.Add(60 * 24 * time.Hour)
 	w.exportUntil(epoch.AddDate(-1, 0, 0), ends)
 	w.mustPass(tn)
 	w.journal.clear()
