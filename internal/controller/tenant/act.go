@@ -148,34 +148,43 @@ func isRace(err error) bool {
 }
 
 // change brings the boundary and the release to what is wanted. A refused change
-// of a release that is there does not hold back the wall.
+// of a release that is there does not hold back the wall, and an isolation that cannot
+// be made holds back nothing of what was installed without it.
 func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv2.ConditionType, error) {
 	chart, refused := e.prepare(ctx, f)
 	if f.boundary.namespace == nil && refused != nil {
 		return v1alpha1.TypeReleaseDeployed, refused
 	}
 
-	if err := f.cannotIsolate(); err != nil {
-		return v1alpha1.TypeBoundaryReady, err
+	open := f.cannotIsolate()
+	if open != nil && f.isolationUnfinished() {
+		return v1alpha1.TypeBoundaryReady, open
 	}
 
 	if f.boundaryDue() {
 		if err := e.makeBoundary(ctx, t, f); err != nil {
-			return v1alpha1.TypeBoundaryReady, err
+			return v1alpha1.TypeBoundaryReady, errors.Join(open, err)
 		}
 	}
 
+	var err error
 	if refused != nil {
-		return v1alpha1.TypeReleaseDeployed, errors.Join(refused, e.repair(ctx, t, f))
+		err = errors.Join(refused, e.repair(ctx, t, f))
+	} else {
+		err = e.makeRelease(ctx, t, f, chart)
 	}
 
-	return v1alpha1.TypeReleaseDeployed, e.makeRelease(ctx, t, f, chart)
+	if open != nil {
+		return v1alpha1.TypeBoundaryReady, errors.Join(open, err)
+	}
+
+	return v1alpha1.TypeReleaseDeployed, err
 }
 
 // repair what is wrong with the release as it is, when the change that is wanted of it
 // is refused: a vCluster does not stay broken for a mistake in its spec.
 func (e *external) repair(ctx context.Context, t *v1alpha1.Tenant, f *facts) error {
-	if f.drift == "" || f.state == releaseDrifted {
+	if f.drift == "" || f.state == releaseDrifted || !f.may.Update {
 		return nil
 	}
 

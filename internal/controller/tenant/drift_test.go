@@ -302,6 +302,24 @@ func TestH9RefusedChange(t *testing.T) {
 	}
 }
 
+// TestNoRepairWithoutUpdate holds that a refused change is no way around policies that
+// leave out Update, whatever else is to be made.
+func TestNoRepairWithoutUpdate(t *testing.T) {
+	t.Parallel()
+
+	w, b := wholeWorld(t, "StatefulSet")
+	n := namesOf(b.Obj())
+
+	w.remove(w.host, read[*corev1.ResourceQuota](w, w.host, n.namespace, wallName))
+	b.Policies(createOnly...).Overrides(biggerVolume)
+	w.scale(n, n.release, 0)
+	_, _ = w.pass(b.Obj())
+
+	if got := w.doneOnHost(); slices.Contains(got, upgrade) || !slices.Contains(got, "host create ResourceQuota "+wallName) {
+		t.Errorf("did %v", got)
+	}
+}
+
 // TestScaledToNothing holds that it is drift only where the release asks for pods.
 func TestScaledToNothing(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 )
 
@@ -141,14 +142,20 @@ func (b boundary) missingPolicy() string {
 	return ""
 }
 
-// isolationUnfinished says that the isolation was never made. What runs without it, as
-// a provider left it that made none, was brought to its end; to isolate it is a change.
+// isolationUnfinished says that the isolation was never made. What was brought to its end
+// without it, as by a provider that made none, runs, or did; to isolate it is a change.
 func (f *facts) isolationUnfinished() bool {
-	return f.boundary.missingPolicy() != "" && !f.workload.ready
+	return f.boundary.missingPolicy() != "" && !f.wasInstalled()
 }
 
-// cannotIsolate says why a NetworkPolicy that is missing cannot be made. Nothing else
-// is made before it.
+// wasInstalled says that the release was brought to its end once, whatever became of it
+// since, and of its pods.
+func (f *facts) wasInstalled() bool {
+	return f.installed() && (f.release.Status == helm.StatusDeployed || f.release.Revision > 1)
+}
+
+// cannotIsolate says why a NetworkPolicy that is missing cannot be made. Nothing is
+// installed before it.
 func (f *facts) cannotIsolate() error {
 	missing := f.boundary.missingPolicy()
 	if missing == "" || f.isolationKept == nil {

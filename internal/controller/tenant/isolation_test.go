@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -328,12 +329,15 @@ func TestIsolationWithoutUpdate(t *testing.T) {
 
 	w, tn := newWorld(t), alice().Policies(createOnly...).Obj()
 	w.mustPass(tn)
+	w.did()
+	w.helm.release.Status = helm.StatusPendingInstall
 
 	for _, name := range policyNames {
 		w.remove(w.host, read[*networkingv1.NetworkPolicy](w, w.host, "vcluster-alice-default", name))
 	}
 
 	w.mustPass(tn)
+	w.helm.release.Status = helm.StatusDeployed
 
 	if diff := cmp.Diff([]string{makeAPI, makeAll}, w.did()); diff != "" {
 		t.Errorf("while it is being made: -want, +got:\n%s", diff)
@@ -356,8 +360,57 @@ func TestIsolationWithoutUpdate(t *testing.T) {
 		}
 	}
 
-	if got := w.did(); len(got) > 0 {
-		t.Errorf("did %v", got)
+	// Its node restarts.
+	for _, replicas := range []int32{0, 1} {
+		changeStatus(w, w.host, "vcluster-alice-default", "vc-alice-default", func(s *appsv1.StatefulSet) { s.Status.ReadyReplicas = replicas })
+		w.mustPass(tn)
+	}
+
+	if got := w.did(); len(got) > 0 || tn.Status.Phase != v1alpha1.PhaseReady {
+		t.Errorf("did %v, %s: %s", got, tn.Status.Phase, tn.Status.Message)
+	}
+}
+
+// TestIsolationHoldsNoRepairBack holds that a Tenant of an older provider is repaired and
+// upgraded while it cannot be isolated, for a mistake in the configuration, and that
+// both are told.
+func TestIsolationHoldsNoRepairBack(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		change func(*world, tenantBuilder)
+		says   string
+	}{
+		"Upgrade": {func(_ *world, b tenantBuilder) {
+			b.Overrides(`{"controlPlane": {"coredns": {"priorityClassName": "x"}}}`)
+		}, ""},
+		"Repair": {func(w *world, b tenantBuilder) { w.scale(namesOf(b.Obj()), "vc-alice-default", 0) }, ""},
+		"RefusedChange": {func(w *world, b tenantBuilder) {
+			b.Overrides(biggerVolume)
+			w.scale(namesOf(b.Obj()), "vc-alice-default", 0)
+		}, "size"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w, b := wholeWorld(t, kindStatefulSet)
+			w.withoutPolicies()
+			w.isolated(badRules())
+			tc.change(w, b)
+			w.did()
+
+			_, err := w.pass(b.Obj())
+			checkErrors(t, name, err, []string{"cannot make the NetworkPolicy", "isolation.egress[0].to[0].ipBlock.cidr", tc.says})
+
+			if c := b.GetCondition(v1alpha1.TypeBoundaryReady); c.Reason != v1alpha1.ReasonPendingChange && c.Reason != v1alpha1.ReasonFailed || !strings.Contains(c.Message, "isolation.egress") {
+				t.Errorf("BoundaryReady is %s: %s", c.Reason, c.Message)
+			}
+
+			if diff := cmp.Diff([]string{upgrade}, w.did()); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
 	}
 }
 

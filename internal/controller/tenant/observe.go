@@ -81,7 +81,7 @@ func (e *external) cannotCreate(ctx context.Context, t *v1alpha1.Tenant, f *fact
 		return last.stage, last.err
 	}
 
-	if err := f.cannotIsolate(); err != nil {
+	if err := f.cannotIsolate(); err != nil && f.isolationUnfinished() {
 		return v1alpha1.TypeBoundaryReady, err
 	}
 
