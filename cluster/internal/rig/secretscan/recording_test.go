@@ -18,7 +18,10 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 const planted = "planted by the test"
@@ -291,5 +294,50 @@ func TestSpecs(t *testing.T) {
 				t.Errorf("Scan(): want %d findings, got %v, %v", tc.found, res.Findings, err)
 			}
 		})
+	}
+}
+
+// TestServedLater holds that a kind that is not served yet is waited for, and seen then.
+func TestServedLater(t *testing.T) {
+	t.Parallel()
+
+	kind := schema.GroupVersionResource{Group: "platform.kubeopera.io", Version: "v1alpha1", Resource: "cloudspaces"}
+	c := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{kind: "CloudSpaceList"})
+	first := unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": kind.GroupVersion().String(), "kind": "CloudSpace", "metadata": map[string]any{"name": "staging"},
+	}}
+
+	asked := 0
+	c.PrependReactor("list", kind.Resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		if asked++; asked == 1 {
+			return true, nil, kerrors.NewNotFound(kind.GroupResource(), "")
+		}
+
+		l := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{first}}
+		l.SetAPIVersion(kind.GroupVersion().String())
+		l.SetKind("CloudSpaceList")
+		l.SetResourceVersion("1")
+
+		return true, l, nil
+	})
+
+	r, seen := withSecret(t), make(chan string, 1)
+	r.ended.Go(func() {
+		r.followOnceServed(c.Resource(kind), func(o *unstructured.Unstructured) { seen <- o.GetName() })
+	})
+
+	select {
+	case name := <-seen:
+		if name != first.GetName() {
+			t.Errorf("saw %q", name)
+		}
+	case <-time.After(30 * servedEvery):
+		t.Error("it was not seen")
+	}
+
+	r.Stop()
+
+	if _, err := r.Scan(); err != nil || asked != 2 {
+		t.Errorf("asked %d times, %v", asked, err)
 	}
 }
