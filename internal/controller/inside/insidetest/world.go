@@ -217,6 +217,25 @@ func Change[T client.Object](t *testing.T, c client.Client, o T, fn func(T)) {
 	}
 }
 
+// ExpectTold holds that an object says in words where it stands, and what is the matter.
+func ExpectTold(t *testing.T, o resource.Managed) {
+	t.Helper()
+
+	synced := o.GetCondition(xpv2.TypeSynced)
+	if synced.Reason == xpv2.ReasonReconcilePaused {
+		return
+	}
+
+	says := messageOf(o)
+	if synced.Status != corev1.ConditionTrue {
+		says = synced.Message
+	}
+
+	if len(strings.Fields(says)) < 2 {
+		t.Errorf("it says nothing: %q, Synced is %s: %q", messageOf(o), synced.Status, synced.Message)
+	}
+}
+
 // Synced says whether the last pass was without an error.
 func Synced(o resource.Managed) bool {
 	return o.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionTrue
