@@ -130,7 +130,7 @@ func checkEmbedded(key string, v any, t reflect.Type) error {
 func CheckValues(v any) error {
 	switch v := v.(type) {
 	case []any:
-		return below(v, func(v any) error { return CheckValues(v) })
+		return below(v, CheckValues)
 	case map[string]any:
 		return inFields(v, func(key string, v any) error {
 			switch {
@@ -157,7 +157,7 @@ func checkAll(v any) error {
 	case string:
 		return check(v)
 	case []any:
-		return below(v, func(v any) error { return checkAll(v) })
+		return below(v, checkAll)
 	case map[string]any:
 		return inFields(v, func(key string, v any) error {
 			if isOneOf(words, key) {
