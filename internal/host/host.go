@@ -224,18 +224,29 @@ func (h *Host) concernedBy(ctx context.Context, o client.Object) []types.Namespa
 	return out
 }
 
-// ownerOf is the Tenant that is named on the object, or on its namespace.
+// ownerOf is the Tenant that is named on the namespace of the object, or else on the
+// object. What a virtual cluster syncs has the labels and annotations that its tenant
+// chose, and is nobody's.
 func (h *Host) ownerOf(ctx context.Context, o client.Object) (types.NamespacedName, bool) {
-	if t, ok := TenantOf(o); ok || o.GetNamespace() == "" {
-		return t, ok
-	}
-
-	ns := &corev1.Namespace{}
-	if err := h.Cached.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
+	if _, synced := o.GetLabels()[vcluster.LabelSyncedBy]; synced {
 		return types.NamespacedName{}, false
 	}
 
-	return TenantOf(ns)
+	if o.GetNamespace() == "" {
+		return TenantOf(o)
+	}
+
+	// A namespace that is gone already is not in the cache any more.
+	ns := &corev1.Namespace{}
+	if err := h.Cached.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
+		return TenantOf(o)
+	}
+
+	if t, ok := TenantOf(ns); ok {
+		return t, true
+	}
+
+	return TenantOf(o)
 }
 
 // wait until the caches are filled, or until it is known why they cannot be.

@@ -66,6 +66,13 @@ func TestHandler(t *testing.T) {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "x", Annotations: a}}
 	}
 
+	synced := func(namespace string, a map[string]string) *corev1.Service {
+		s := in(namespace, a)
+		s.SetLabels(map[string]string{vcluster.LabelApp: vcluster.AppName, vcluster.LabelSyncedBy: "vc-alice"})
+
+		return s
+	}
+
 	cases := map[string]struct {
 		reason string
 		obj    any
@@ -76,6 +83,9 @@ func TestHandler(t *testing.T) {
 		"Own":         {"the object names its Tenant", in("anywhere", named("kubeopera-system/alice")), []types.NamespacedName{alice}, false},
 		"Namespace":   {"its namespace does", in("vcluster-alice", nil), []types.NamespacedName{alice}, false},
 		"Metadata":    {"the exported Secret is watched without its body", &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "vcluster-alice", Name: "vc-x"}}, []types.NamespacedName{alice}, false},
+		"Foreign":     {"who may write into it names another", in("vcluster-alice", named("kubeopera-system/bob")), []types.NamespacedName{alice}, false},
+		"Synced":      {"a tenant's own Service", synced("vcluster-alice", nil), nil, false},
+		"SyncedAs":    {"whatever it says", synced("vcluster-alice", named("kubeopera-system/bob")), nil, false},
 		"Unowned":     {"a namespace of nobody", in("plain", nil), nil, false},
 		"Unknown":     {"a namespace that is not there", in("gone", nil), nil, false},
 		"Cluster":     {"an object without a namespace", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "plain"}}, nil, false},
