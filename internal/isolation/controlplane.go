@@ -31,8 +31,9 @@ const (
 var ErrNoAPI = errors.New("no address of the host cluster's API is known")
 
 // ControlPlane is the policy that lets the control plane of a release reach the host's
-// API at the ready addresses of these EndpointSlices of its Service, in whatever order
-// they come. It errs with ErrNoAPI when there is none.
+// API at the addresses of these EndpointSlices of its Service, in whatever order they
+// come. One that is listed and not ready is one that was and may be again. It errs with
+// ErrNoAPI when there is none.
 func ControlPlane(release string, slicesOf []discoveryv1.EndpointSlice) (networkingv1.NetworkPolicySpec, error) {
 	// Addresses by the ports at which they answer.
 	at := map[string]map[netip.Addr]bool{}
@@ -46,7 +47,7 @@ func ControlPlane(release string, slicesOf []discoveryv1.EndpointSlice) (network
 			key += word(one) + " "
 		}
 
-		for _, a := range readyAddresses(s) {
+		for _, a := range addressesOf(s) {
 			if at[key] == nil {
 				at[key] = map[netip.Addr]bool{}
 			}
@@ -56,7 +57,7 @@ func ControlPlane(release string, slicesOf []discoveryv1.EndpointSlice) (network
 	}
 
 	if len(at) == 0 {
-		return networkingv1.NetworkPolicySpec{}, fmt.Errorf("%w: the EndpointSlices of Service %q in namespace %q have no ready one", ErrNoAPI, APIService, APINamespace)
+		return networkingv1.NetworkPolicySpec{}, fmt.Errorf("%w: the EndpointSlices of Service %q in namespace %q have none", ErrNoAPI, APIService, APINamespace)
 	}
 
 	out := networkingv1.NetworkPolicySpec{
@@ -81,14 +82,10 @@ func ControlPlane(release string, slicesOf []discoveryv1.EndpointSlice) (network
 	return out, nil
 }
 
-func readyAddresses(s discoveryv1.EndpointSlice) []netip.Addr {
+func addressesOf(s discoveryv1.EndpointSlice) []netip.Addr {
 	var out []netip.Addr
 
 	for _, e := range s.Endpoints {
-		if !ptr.Deref(e.Conditions.Ready, true) {
-			continue
-		}
-
 		for _, address := range e.Addresses {
 			// A name cannot stand in a policy.
 			if a, err := netip.ParseAddr(address); err == nil {

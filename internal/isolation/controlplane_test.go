@@ -76,8 +76,8 @@ func TestControlPlane(t *testing.T) {
 			To: to(nil, "10.0.0.1/32").To, Ports: []port{{Protocol: ptr.To(corev1.ProtocolUDP)}},
 		}}, nil},
 		"NoPorts": {"and no port is all", []discoveryv1.EndpointSlice{slice(nil, ready("10.0.0.1"))}, []egressRule{to(nil, "10.0.0.1/32")}, nil},
-		"Unready": {"one that does not answer is left out", []discoveryv1.EndpointSlice{slice(api, unready("10.0.0.1"), ready("10.0.0.2"))}, []egressRule{to(api, "10.0.0.2/32")}, nil},
-		"NoneYet": {"without a ready one nothing can be said", []discoveryv1.EndpointSlice{slice(api, unready("10.0.0.1"))}, nil, ErrNoAPI},
+		"Unready": {"one that does not answer for a moment changes nothing", []discoveryv1.EndpointSlice{slice(api, unready("10.0.0.1"), ready("10.0.0.2"))}, []egressRule{to(api, "10.0.0.1/32", "10.0.0.2/32")}, nil},
+		"AllDown": {"nor do all", []discoveryv1.EndpointSlice{slice(api, unready("10.0.0.1"))}, []egressRule{to(api, "10.0.0.1/32")}, nil},
 		"Name":    {"a name is no address", []discoveryv1.EndpointSlice{slice(api, ready("api.example.org"))}, nil, ErrNoAPI},
 		"None":    {"nor is nothing", nil, nil, ErrNoAPI},
 	}
