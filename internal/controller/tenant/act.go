@@ -162,7 +162,7 @@ func (e *external) change(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xp
 	}
 
 	if f.boundaryDue() {
-		if err := e.makeBoundary(ctx, t, f); err != nil {
+		if err := e.repairBoundary(t, f, func() error { return e.makeBoundary(ctx, t, f) }); err != nil {
 			return v1alpha1.TypeBoundaryReady, errors.Join(open, err)
 		}
 	}
@@ -287,15 +287,24 @@ func (e *external) writeRelease(ctx context.Context, t *v1alpha1.Tenant, c helm.
 		e.record.Event(t, event.Normal(reasonUnlocked, r.reason))
 	}
 
-	if _, err := c.Upgrade(ctx, name, r.chart, r.values); err != nil {
+	upgrade := func() error {
+		_, err := c.Upgrade(ctx, name, r.chart, r.values)
 		return err
 	}
 
-	if r.state == releaseDrifted {
-		e.record.Event(t, event.Normal(reasonRepaired, r.reason))
+	if r.state != releaseDrifted {
+		return upgrade()
 	}
 
-	return nil
+	return e.repairOnce(t, part(name), r.reason, settleTime, func() error {
+		if err := upgrade(); err != nil {
+			return err
+		}
+
+		e.record.Event(t, event.Normal(reasonRepaired, r.reason))
+
+		return nil
+	})
 }
 
 // checkNamespace makes sure, right before Helm writes into the namespace, that

@@ -25,7 +25,7 @@ const stalledAfter = 15 * time.Minute
 // observeDeletion says that the Tenant exists as long as anything is left of
 // it, or could not be looked at. The finalizer stays as long.
 func (e *external) observeDeletion(ctx context.Context, t *v1alpha1.Tenant) (managed.ExternalObservation, error) {
-	e.failures.forget(t, parts...)
+	e.failures.forgetTenant(t)
 
 	r, err := e.readRemains(ctx, t)
 	if err != nil && e.letsGo(t, err) {

@@ -20,8 +20,8 @@ import (
 )
 
 // settleTime is the age at which the objects of a release must be there. A younger
-// one is only coming up, or was just repaired: who takes an object away again and
-// again does not keep Helm busy.
+// one is only coming up, or was just repaired. Who takes an object away again and again
+// does not keep Helm busy either: the failures remember repairs.
 const settleTime = 15 * time.Second
 
 // findDrift says in words which object of a deployed release is not there any more,

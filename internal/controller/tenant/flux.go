@@ -230,14 +230,22 @@ func (e *external) scaleFluxUp(ctx context.Context, t *v1alpha1.Tenant, in *wayI
 	in.follow(flux.Namespace)
 
 	for _, s := range f.scaledDown {
-		d, before := s.deployment, s.deployment.DeepCopy()
-		d.Spec.Replicas = &s.replicas
+		was := fmt.Sprintf("someone scaled Deployment %q of Flux to 0", s.deployment.GetName())
 
-		if err := in.live.Patch(ctx, d, client.MergeFrom(before)); err != nil {
-			return fmt.Errorf("cannot scale Deployment %q of Flux inside the vCluster up: %w", d.GetName(), err)
+		if err := e.repairOnce(t, part(flux.ReleaseName+"/"+s.deployment.GetName()), was, settleTime, func() error {
+			d, before := s.deployment, s.deployment.DeepCopy()
+			d.Spec.Replicas = &s.replicas
+
+			if err := in.live.Patch(ctx, d, client.MergeFrom(before)); err != nil {
+				return fmt.Errorf("cannot scale Deployment %q of Flux inside the vCluster up: %w", d.GetName(), err)
+			}
+
+			e.record.Event(t, event.Normal(reasonRepaired, was))
+
+			return nil
+		}); err != nil {
+			return err
 		}
-
-		e.record.Event(t, event.Normal(reasonRepaired, fmt.Sprintf("someone scaled Deployment %q of Flux to 0", d.GetName())))
 	}
 
 	return nil

@@ -34,6 +34,9 @@ const (
 	partQuota   part = "quota"   // the TenantQuota beside the Tenant
 )
 
+// partBoundary is a part of partHost that is put right by itself.
+const partBoundary part = "boundary"
+
 var parts = []part{partHost, partRenewal, partFlux, partAdvisor, partQuota}
 
 type attempt struct {
@@ -52,14 +55,18 @@ type failure struct {
 
 // failures remember what failed in the last attempt. What a failed attempt
 // changes on the host wakes its Tenant at once, so that without this it would be
-// repeated without a pause. They are lost with the process, which then tries
+// repeated without a pause. The same is true of repairs that others undo. They are lost with the process, which then tries
 // once more at once.
 type failures struct {
 	mu sync.Mutex
 	by map[attempt]failure
+	// repairs that were made last.
+	repairs map[attempt]repair
 }
 
-func newFailures() *failures { return &failures{by: map[attempt]failure{}} }
+func newFailures() *failures {
+	return &failures{by: map[attempt]failure{}, repairs: map[attempt]repair{}}
+}
 
 // add a failed attempt at the time now.
 func (f *failures) add(t *v1alpha1.Tenant, p part, stage xpv2.ConditionType, err error, now time.Time) {
