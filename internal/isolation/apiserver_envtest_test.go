@@ -52,7 +52,7 @@ func policy(name string, spec networkingv1.NetworkPolicySpec) *networkingv1.Netw
 func testRules(t *testing.T, c client.Client) {
 	for name, tc := range ruleCases() {
 		t.Run(name, func(t *testing.T) {
-			err := c.Create(t.Context(), policy("rules", Tenant(&v1alpha1.Isolation{Egress: []egressRule{tc.rule}})), client.DryRunAll)
+			err := c.Create(t.Context(), policy("rules", Tenant(&v1alpha1.Isolation{Egress: []egressRule{tc.rule}}, networkingv1.NetworkPolicySpec{})), client.DryRunAll)
 			if (err != nil) != (len(tc.errs) > 0) || (err != nil && !kerrors.IsInvalid(err)) {
 				t.Errorf("Validate errs with %q, the API server with: %v", tc.errs, err)
 			}
@@ -74,12 +74,12 @@ func testStored(t *testing.T, c client.Client) {
 	}
 
 	specs := map[string]networkingv1.NetworkPolicySpec{
-		"control-plane": controlPlane, "default": Tenant(nil), "none": Tenant(&v1alpha1.Isolation{Egress: []egressRule{}, Ingress: []ingressRule{}}),
+		"control-plane": controlPlane, "default": Tenant(nil, networkingv1.NetworkPolicySpec{}), "none": Tenant(&v1alpha1.Isolation{Egress: []egressRule{}, Ingress: []ingressRule{}}, networkingv1.NetworkPolicySpec{}),
 	}
 
 	for name, tc := range ruleCases() {
 		if len(tc.errs) == 0 {
-			specs[strings.ToLower(name)] = Tenant(&v1alpha1.Isolation{Egress: []egressRule{tc.rule}, Ingress: []ingressRule{{From: tc.rule.To, Ports: tc.rule.Ports}}})
+			specs[strings.ToLower(name)] = Tenant(&v1alpha1.Isolation{Egress: []egressRule{tc.rule}, Ingress: []ingressRule{{From: tc.rule.To, Ports: tc.rule.Ports}}}, networkingv1.NetworkPolicySpec{})
 		}
 	}
 

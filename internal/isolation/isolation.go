@@ -47,8 +47,9 @@ func PodSecurity(i *v1alpha1.Isolation) map[string]string {
 }
 
 // Tenant is the policy for all pods of a host namespace, in the form in which an API
-// server stores it. Nil stands for the defaults.
-func Tenant(i *v1alpha1.Isolation) networkingv1.NetworkPolicySpec {
+// server stores it. Nil stands for the defaults, which leave out where the policy of the
+// control plane leads to: the host's API, should that be at a public address.
+func Tenant(i *v1alpha1.Isolation, controlPlane networkingv1.NetworkPolicySpec) networkingv1.NetworkPolicySpec {
 	rules := i.DeepCopy()
 	if rules == nil {
 		rules = &v1alpha1.Isolation{}
@@ -60,7 +61,7 @@ func Tenant(i *v1alpha1.Isolation) networkingv1.NetworkPolicySpec {
 	}
 
 	if rules.Egress == nil {
-		rules.Egress = []networkingv1.NetworkPolicyEgressRule{{To: publicNetworks()}}
+		rules.Egress = []networkingv1.NetworkPolicyEgressRule{{To: publicNetworks(networksOf(controlPlane)...)}}
 	}
 
 	for _, r := range rules.Ingress {

@@ -100,7 +100,7 @@ func TestTenant(t *testing.T) {
 			t.Parallel()
 
 			before := tc.of.DeepCopy()
-			got := Tenant(tc.of)
+			got := Tenant(tc.of, networkingv1.NetworkPolicySpec{})
 
 			if diff := cmp.Diff(networkingv1.NetworkPolicySpec{
 				PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
@@ -121,7 +121,7 @@ func TestTenant(t *testing.T) {
 func TestOtherTenants(t *testing.T) {
 	t.Parallel()
 
-	spec := Tenant(nil)
+	spec := Tenant(nil, networkingv1.NetworkPolicySpec{})
 
 	var peers []peer
 	for _, r := range spec.Ingress {

@@ -54,14 +54,46 @@ var privateIPv6 = []string{
 	"3fff::/20",     // documentation, RFC 9637
 }
 
-// publicNetworks are all addresses of the internet. Those of the host cluster's pods,
-// nodes and Services are none of them, unless they are public.
-func publicNetworks() []networkingv1.NetworkPolicyPeer {
-	return []networkingv1.NetworkPolicyPeer{
-		block(netip.MustParsePrefix(allIPv4), parse(privateIPv4)...),
-		block(netip.MustParsePrefix(globalUnicast), parse(privateIPv6)...),
-		block(netip.MustParsePrefix(nat64), translated(parse(privateIPv4))...),
+// publicNetworks are all addresses of the internet without these networks. Those of the
+// host cluster's pods, nodes and Services are none of them, unless they are public.
+func publicNetworks(without ...netip.Prefix) []networkingv1.NetworkPolicyPeer {
+	v4, v6 := parse(privateIPv4), parse(privateIPv6)
+	public6 := netip.MustParsePrefix(globalUnicast)
+
+	for _, n := range without {
+		switch within := func(o netip.Prefix) bool { return o.Overlaps(n) }; {
+		case n.Addr().Is4() && !slices.ContainsFunc(v4, within):
+			v4 = append(v4, n)
+		case public6.Overlaps(n) && !slices.ContainsFunc(v6, within):
+			v6 = append(v6, n)
+		}
 	}
+
+	return []networkingv1.NetworkPolicyPeer{
+		block(netip.MustParsePrefix(allIPv4), v4...),
+		block(public6, v6...),
+		block(netip.MustParsePrefix(nat64), translated(v4)...),
+	}
+}
+
+// networksOf are those that a policy leads to.
+func networksOf(p networkingv1.NetworkPolicySpec) []netip.Prefix {
+	var out []netip.Prefix
+
+	for _, r := range p.Egress {
+		for _, to := range r.To {
+			if to.IPBlock == nil {
+				continue
+			}
+
+			// A policy that is kept may have been changed by others, to what is no address.
+			if n, err := netip.ParsePrefix(to.IPBlock.CIDR); err == nil && n.IsSingleIP() {
+				out = append(out, n)
+			}
+		}
+	}
+
+	return out
 }
 
 func parse(networks []string) []netip.Prefix {

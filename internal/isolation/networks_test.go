@@ -8,6 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
@@ -87,13 +91,75 @@ func TestPublicAddresses(t *testing.T) {
 func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
 
-	if err := Validate(&v1alpha1.Isolation{Egress: Tenant(nil).Egress, Ingress: Tenant(nil).Ingress}); err != nil {
+	if err := Validate(&v1alpha1.Isolation{Egress: Tenant(nil, networkingv1.NetworkPolicySpec{}).Egress, Ingress: Tenant(nil, networkingv1.NetworkPolicySpec{}).Ingress}); err != nil {
 		t.Error(err)
 	}
 
 	for _, n := range slices.Concat(parse(privateIPv4), parse(privateIPv6)) {
 		if n != n.Masked() {
 			t.Errorf("%s is not written as the network that it is", n)
+		}
+	}
+}
+
+// TestAPIIsNotPublic holds that the defaults leave out the host's API at a public address,
+// in each of its spellings, that only the way out changes, and rules of the platform not
+// at all.
+func TestAPIIsNotPublic(t *testing.T) {
+	t.Parallel()
+
+	of := func(addresses ...string) networkingv1.NetworkPolicySpec {
+		p, err := ControlPlane("vc-alice", []discoveryv1.EndpointSlice{slice([]int32{6443}, ready(addresses...))})
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		return p
+	}
+
+	without := Tenant(nil, networkingv1.NetworkPolicySpec{})
+
+	for name, tc := range map[string]struct {
+		reason string
+		api    networkingv1.NetworkPolicySpec
+		except []string
+	}{
+		"Private": {"it is left out already", of("10.0.0.1", "fd00::1"), nil},
+		"Public":  {"as it is, and from IPv6", of("9.9.9.9"), []string{"9.9.9.9/32", "64:ff9b::909:909/128"}},
+		"IPv6":    {"an address of IPv6", of("2606:4700::1111"), []string{"2606:4700::1111/128"}},
+		"Several": {"each of several", of("9.9.9.9", "9.9.9.10"), []string{"9.9.9.9/32", "9.9.9.10/32", "64:ff9b::909:909/128", "64:ff9b::909:90a/128"}},
+		"Changed": {"what others wrote closes nothing", networkingv1.NetworkPolicySpec{Egress: []egressRule{{}, to(nil, "0.0.0.0/0", "x"), {To: ownPods}}}, nil},
+	} {
+		got := Tenant(nil, tc.api)
+
+		if diff := cmp.Diff(without.Ingress, got.Ingress); diff != "" {
+			t.Errorf("%s: the way in changed: %s", name, diff)
+		}
+
+		var added []string
+
+		for i, p := range got.Egress[2].To {
+			for _, e := range p.IPBlock.Except {
+				if !slices.Contains(without.Egress[2].To[i].IPBlock.Except, e) {
+					added = append(added, e)
+				}
+			}
+		}
+
+		slices.Sort(added)
+		slices.Sort(tc.except)
+
+		if diff := cmp.Diff(tc.except, added); diff != "" {
+			t.Errorf("%s: %s: -want, +got:\n%s", name, tc.reason, diff)
+		}
+
+		if err := Validate(&v1alpha1.Isolation{Egress: got.Egress}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+
+		own := &v1alpha1.Isolation{Egress: []egressRule{to(nil, "0.0.0.0/0")}}
+		if diff := cmp.Diff(Tenant(own, networkingv1.NetworkPolicySpec{}), Tenant(own, tc.api)); diff != "" {
+			t.Errorf("%s: the platform's own rules changed: %s", name, diff)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (e *external) wantIsolation(b boundary, hostAPI []discoveryv1.EndpointSlice
 		labels: isolation.PodSecurity(e.defaults.Isolation),
 		policies: map[string]networkingv1.NetworkPolicySpec{
 			isolation.ControlPlanePolicy: api,
-			isolation.TenantPolicy:       isolation.Tenant(e.defaults.Isolation),
+			isolation.TenantPolicy:       isolation.Tenant(e.defaults.Isolation, api),
 		},
 	}, err
 }

@@ -126,6 +126,9 @@ func TestIsolationFollows(t *testing.T) {
 			w.add(more)
 			w.journal.clear()
 		}, []string{mendAPI}},
+		"MovedPublic": {"to where only control planes are to reach it", func(w *world) {
+			change(w, w.host, "default", "kubernetes", func(s *discoveryv1.EndpointSlice) { s.Endpoints[0].Addresses = []string{"9.9.9.9"} })
+		}, []string{mendAPI, mendAll}},
 		"Unusable": {"a spec that cannot become a release is no reason to leave it open", func(w *world) {
 			w.withoutPolicies()
 			w.defaults.chartVersion = "none"
