@@ -87,6 +87,9 @@ func byVCluster() labels.Selector {
 	return labels.NewSelector().Add(*r)
 }
 
+// Watches says that a workload or Service with the labels of o is in Cached.
+func Watches(o client.Object) bool { return byVCluster().Matches(labels.Set(o.GetLabels())) }
+
 func exportedSecret() client.Object {
 	s := &metav1.PartialObjectMetadata{}
 	s.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))

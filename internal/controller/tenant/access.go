@@ -110,7 +110,7 @@ func namingBoth(err error) error {
 	}
 
 	return fmt.Errorf("%w: its certificate is for %s and not for %s; add that to controlPlane.proxy.extraSANs in vcluster.valuesOverrides, "+
-		"or set exportKubeConfig.server to an address that it is for", errUnusable, strings.Join(has, ", "), name.Host)
+		"or, if allowedValuesOverrides of the provider configuration allow it, set exportKubeConfig.server to an address that it is for", errUnusable, strings.Join(has, ", "), name.Host)
 }
 
 // readKubeconfig is what vCluster exports or, since it does so only when it

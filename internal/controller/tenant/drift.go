@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/host"
 )
 
 // settleTime is the age at which the objects of a release must be there. A younger
@@ -58,11 +59,15 @@ func (e *external) findDrift(ctx context.Context, r *helm.Release, answers bool)
 	return "", nil
 }
 
-// driftOf says what is wrong with one object. What no cache holds is looked at if ask is set.
+// driftOf says what is wrong with one object. What no cache holds, as what has not the labels for it, is looked at if ask is set.
 func (e *external) driftOf(ctx context.Context, o *unstructured.Unstructured, ask bool) (string, error) {
 	const gone = "is gone"
 
 	if have := watchedAs(o); have != nil {
+		if !ask && !host.Watches(o) {
+			return "", nil
+		}
+
 		ok, err := e.find(ctx, e.keyOf(o), have)
 
 		switch {

@@ -33,21 +33,25 @@ metadata: {name: vc-vc-alice-default}
 ---
 apiVersion: apps/v1
 kind: %s
-metadata: {name: vc-alice-default}
+metadata: {name: vc-alice-default, labels: {app: vcluster}}
 spec: {replicas: 1}
 ---
 apiVersion: apps/v1
 kind: StatefulSet
-metadata: {name: vc-alice-default-etcd}
+metadata: {name: vc-alice-default-etcd, labels: {app: vcluster-etcd}}
 spec: {replicas: 3}
 ---
 apiVersion: v1
 kind: Service
-metadata: {name: vc-alice-default, namespace: vcluster-alice-default}
+metadata: {name: vc-alice-default, namespace: vcluster-alice-default, labels: {app: vcluster}}
 ---
 apiVersion: v1
 kind: Service
-metadata: {name: vc-alice-default-headless, namespace: vcluster-alice-default}
+metadata: {name: vc-alice-default-headless, namespace: vcluster-alice-default, labels: {app: vcluster}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: unlabelled}
 `, kind)
 }
 
@@ -65,8 +69,12 @@ func (w *world) wholeRelease(kind string) {
 	etcd.SetLabels(map[string]string{vcluster.LabelApp: vcluster.EtcdAppName})
 	etcd.Spec.Replicas = ptr.To[int32](3)
 
+	plain := service(n)
+	plain.SetName("unlabelled")
+	plain.SetLabels(nil)
+
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.namespace, Name: "vc-" + n.release, UID: "uid-account"}}
-	objs := []client.Object{account, service(n), bare, etcd}
+	objs := []client.Object{account, service(n), bare, plain, etcd}
 
 	if kind == "Deployment" {
 		objs = append(objs, &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](1)}})
@@ -223,17 +231,39 @@ func TestH9Drift(t *testing.T) {
 func TestH9UnwatchedObject(t *testing.T) {
 	t.Parallel()
 
-	w, b := wholeWorld(t, "StatefulSet")
-	w.remove(w.host, read[*corev1.ServiceAccount](w, w.host, "vcluster-alice-default", "vc-vc-alice-default"))
-	changeStatus(w, w.host, "vcluster-alice-default", "vc-alice-default", func(s *appsv1.StatefulSet) { s.Status.ReadyReplicas = 0 })
-	w.mustPass(b.Obj())
+	for name, tc := range map[string]struct {
+		gone func(*world)
+		says string
+	}{
+		"ServiceAccount": {func(w *world) {
+			w.remove(w.host, read[*corev1.ServiceAccount](w, w.host, "vcluster-alice-default", "vc-vc-alice-default"))
+		}, `its ServiceAccount "vc-vc-alice-default" is gone`},
+		"Unlabelled": {func(w *world) {
+			w.remove(w.host, read[*corev1.Service](w, w.host, "vcluster-alice-default", "unlabelled"))
+		}, `its Service "unlabelled" is gone`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 
-	if diff := cmp.Diff([]event.Reason{reasonRepaired, event.Reason(v1alpha1.PhaseProvisioning)}, w.events.reasons()); diff != "" {
-		t.Errorf("events: -want, +got:\n%s", diff)
-	}
+			w, b := wholeWorld(t, "StatefulSet")
+			tc.gone(w)
+			w.mustPass(b.Obj())
 
-	if e := w.events.of(reasonRepaired); !strings.Contains(e.Message, `its ServiceAccount "vc-vc-alice-default" is gone`) {
-		t.Errorf("the event says %q", e.Message)
+			if got := w.events.count(reasonRepaired); got > 0 || b.Status.Phase != v1alpha1.PhaseReady {
+				t.Errorf("it was looked for in a pass of a Ready Tenant: %d events, %s", got, b.Status.Phase)
+			}
+
+			changeStatus(w, w.host, "vcluster-alice-default", "vc-alice-default", func(s *appsv1.StatefulSet) { s.Status.ReadyReplicas = 0 })
+			w.mustPass(b.Obj())
+
+			if diff := cmp.Diff([]event.Reason{reasonRepaired, event.Reason(v1alpha1.PhaseProvisioning)}, w.events.reasons()); diff != "" {
+				t.Errorf("events: -want, +got:\n%s", diff)
+			}
+
+			if e := w.events.of(reasonRepaired); !strings.Contains(e.Message, tc.says) {
+				t.Errorf("the event says %q", e.Message)
+			}
+		})
 	}
 }
 
