@@ -117,29 +117,33 @@ func TestD4WaitsFromTheLastAnswer(t *testing.T) {
 
 	type step struct {
 		at time.Duration
-		// up says that the host answers, restart that the provider starts before.
-		up, restart bool
-		until       string
-		gone        bool
+		// up says that the host answers, refused that it forbids, restart that the provider
+		// starts before.
+		up, refused, restart bool
+		until                string
+		gone                 bool
 	}
 
 	cases := map[string]struct {
 		reason string
 		steps  []step
 	}{
-		"D4: set long before": {"passes that fail seconds apart are no outage", []step{
+		"set long before": {"passes that fail seconds apart are no outage", []step{
 			{at: 0, until: "12:15:00"}, {at: time.Second, until: "12:15:00"}, {at: 3 * time.Second, until: "12:15:00"},
 			{at: stalledAfter - time.Second, until: "12:15:00"}, {at: stalledAfter, gone: true},
 		}},
-		"D4: blips": {"each answer begins the wait anew", []step{
+		"blips": {"each answer begins the wait anew", []step{
 			{at: 0, up: true}, {at: 1 * time.Minute, until: "12:16:00"}, {at: 2 * time.Minute, until: "12:16:00"}, {at: 15 * time.Minute, up: true},
 			{at: 16 * time.Minute, until: "12:31:00"}, {at: 30 * time.Minute, until: "12:31:00"}, {at: 31 * time.Minute, gone: true},
 		}},
-		"D4: restart": {"another process has seen nothing yet", []step{
+		"refusal": {"a refusal is an answer", []step{
+			{at: 0, until: "12:15:00"}, {at: 14 * time.Minute, refused: true}, {at: 15 * time.Minute, until: "12:30:00"}, {at: 30 * time.Minute, gone: true},
+		}},
+		"restart": {"another process has seen nothing yet", []step{
 			{at: 0, until: "12:15:00"}, {at: 14 * time.Minute, until: "12:15:00"}, {at: 20 * time.Minute, restart: true, until: "12:35:00"},
 			{at: 20*time.Minute + 5*time.Second, until: "12:35:00"}, {at: 35 * time.Minute, gone: true},
 		}},
-		"D4: paused": {"what was between two looks is not known", []step{
+		"paused": {"what was between two looks is not known", []step{
 			{at: 0, until: "12:15:00"}, {at: time.Hour, until: "13:15:00"}, {at: time.Hour + time.Minute, until: "13:15:00"},
 		}},
 	}
@@ -152,10 +156,13 @@ func TestD4WaitsFromTheLastAnswer(t *testing.T) {
 			w.add(namespaceOf(tn).Obj())
 			hold[*corev1.Namespace](w, aliceNamespace)
 
-			w.reads.with = errNoHost
-
 			for _, s := range tc.steps {
 				w.clock.SetTime(epoch.Add(s.at))
+
+				w.reads.with = errNoHost
+				if s.refused {
+					w.reads.with = kerrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, aliceNamespace, errInjected)
+				}
 
 				if s.restart {
 					w.unseen = newUnseen()
@@ -173,7 +180,9 @@ func TestD4WaitsFromTheLastAnswer(t *testing.T) {
 					t.Errorf("%s: at %s it stays: %v, %s", tc.reason, s.at, err, tn.Status.Message)
 				case s.up && (err != nil || !o.ResourceExists || reasonOf(tn) != v1alpha1.ReasonRemoving):
 					t.Errorf("%s: at %s the host answers: %v, %s", tc.reason, s.at, err, tn.Status.Message)
-				case !s.gone && !s.up && (!errors.Is(err, errUnseenHost) || w.events.has(reasonAbandoned) || !strings.Contains(tn.Status.Message, "waiting for it until "+s.until)):
+				case s.refused && (err == nil || w.events.has(reasonAbandoned) || reasonOf(tn) != v1alpha1.ReasonRemoving):
+					t.Errorf("%s: at %s the host refuses: %v, %s", tc.reason, s.at, err, tn.Status.Message)
+				case !s.gone && !s.up && !s.refused && (!errors.Is(err, errUnseenHost) || w.events.has(reasonAbandoned) || !strings.Contains(tn.Status.Message, "waiting for it until "+s.until)):
 					t.Errorf("%s: at %s, want a wait until %s: %v, %s", tc.reason, s.at, s.until, err, tn.Status.Message)
 				}
 			}
@@ -194,22 +203,22 @@ func TestD4WhatCountsAsUnseen(t *testing.T) {
 		with   error
 		counts bool
 	}{
-		"D4: no connection":        {"nobody listens", hostNamespace, errNoHost, true},
-		"D4: no name":              {"its name is not known any more", hostNamespace, &url.Error{Err: &net.DNSError{IsNotFound: true}}, true},
-		"D4: no answer in time":    {"nobody answers", hostNamespace, &url.Error{Err: context.DeadlineExceeded}, true},
-		"D4: 401":                  {"the credentials are not known any more", hostNamespace, kerrors.NewUnauthorized("who"), true},
-		"D4: 403":                  {"who forbids is there", hostNamespace, kerrors.NewForbidden(namespaces, aliceNamespace, errInjected), false},
-		"D4: 500":                  {"who fails is there", hostNamespace, kerrors.NewInternalError(errInjected), false},
-		"D4: 503":                  {"and who is busy", hostNamespace, kerrors.NewServiceUnavailable("busy"), false},
-		"D4: 429":                  {"and who asks to wait", hostNamespace, kerrors.NewTooManyRequests("slow down", 1), false},
-		"D4: the provider stops":   {"who was not let finish knows nothing", hostNamespace, &url.Error{Err: context.Canceled}, false},
-		"D4: something else":       {"what is no answer is not known to be none", hostNamespace, errInjected, false},
-		"D4: a corrupt release":    {"its namespace was read", "helm get vc-alice-default", errInjected, false},
-		"D4: cut off later":        {"its namespace was read", "helm get vc-alice-default", errNoHost, false},
-		"D4: no volumes for us":    {"one kind is forbidden", "list *v1.PersistentVolumeList", kerrors.NewForbidden(namespaces, "", errInjected), false},
-		"D4: one kind fails":       {"the others do not", "list *v1.StorageClassList", kerrors.NewInternalError(errInjected), false},
-		"D4: the provider's own":   {"the cluster of the Tenant is not its host", "get Secret " + publishedName, errNoHost, false},
-		"D4: the provider's, 401s": {"nor does its refusal say anything of the host", "get Secret " + publishedName, kerrors.NewUnauthorized("who"), false},
+		"no connection":        {"nobody listens", hostNamespace, errNoHost, true},
+		"no name":              {"its name is not known any more", hostNamespace, &url.Error{Err: &net.DNSError{IsNotFound: true}}, true},
+		"no answer in time":    {"nobody answers", hostNamespace, &url.Error{Err: context.DeadlineExceeded}, true},
+		"401":                  {"the credentials are not known any more", hostNamespace, kerrors.NewUnauthorized("who"), true},
+		"403":                  {"who forbids is there", hostNamespace, kerrors.NewForbidden(namespaces, aliceNamespace, errInjected), false},
+		"500":                  {"who fails is there", hostNamespace, kerrors.NewInternalError(errInjected), false},
+		"503":                  {"and who is busy", hostNamespace, kerrors.NewServiceUnavailable("busy"), false},
+		"429":                  {"and who asks to wait", hostNamespace, kerrors.NewTooManyRequests("slow down", 1), false},
+		"the provider stops":   {"who was not let finish knows nothing", hostNamespace, &url.Error{Err: context.Canceled}, false},
+		"something else":       {"what is no answer is not known to be none", hostNamespace, errInjected, false},
+		"a corrupt release":    {"its namespace was read", "helm get vc-alice-default", errInjected, false},
+		"cut off later":        {"its namespace was read", "helm get vc-alice-default", errNoHost, false},
+		"no volumes for us":    {"one kind is forbidden", "list *v1.PersistentVolumeList", kerrors.NewForbidden(namespaces, "", errInjected), false},
+		"one kind fails":       {"the others do not", "list *v1.StorageClassList", kerrors.NewInternalError(errInjected), false},
+		"the provider's own":   {"the cluster of the Tenant is not its host", "get Secret " + publishedName, errNoHost, false},
+		"the provider's, 401s": {"nor does its refusal say anything of the host", "get Secret " + publishedName, kerrors.NewUnauthorized("who"), false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -268,18 +277,18 @@ func TestD4WayToTheHost(t *testing.T) {
 		with   error
 		counts bool
 	}{
-		"D4: no configuration":   {reason: "nobody says where it is", kube: func(string) []client.Object { return nil }, counts: true},
-		"D4: no Secret":          {reason: "nobody has the way in", kube: func(string) []client.Object { return []client.Object{clusterConfig(fromSecret)} }, counts: true},
-		"D4: no key":             {reason: "a Secret that is wrong is there", kube: secretWith("other", "x")},
-		"D4: no kubeconfig":      {reason: "and so is what cannot be read", kube: secretWith("kubeconfig", "{")},
-		"D4: no connection":      {reason: "nobody listens", counts: true},
-		"D4: 401":                {reason: "the credentials are not known any more", answer: status(http.StatusUnauthorized), counts: true},
-		"D4: a page":             {reason: "who answers is no API server", answer: page, counts: true},
-		"D4: 403":                {reason: "who forbids is there", answer: status(http.StatusForbidden)},
-		"D4: 500":                {reason: "who fails is there", answer: status(http.StatusInternalServerError)},
-		"D4: 503":                {reason: "and who is busy", answer: status(http.StatusServiceUnavailable)},
-		"D4: own cluster":        {reason: "the configuration is there, and cannot be read", failOn: "get ClusterProviderConfig default", with: refuse},
-		"D4: own cluster is cut": {reason: "nor does that say anything of the host", failOn: "get Secret host", with: errNoHost},
+		"no configuration":   {reason: "nobody says where it is", kube: func(string) []client.Object { return nil }, counts: true},
+		"no Secret":          {reason: "nobody has the way in", kube: func(string) []client.Object { return []client.Object{clusterConfig(fromSecret)} }, counts: true},
+		"no key":             {reason: "a Secret that is wrong is there", kube: secretWith("other", "x")},
+		"no kubeconfig":      {reason: "and so is what cannot be read", kube: secretWith("kubeconfig", "{")},
+		"no connection":      {reason: "nobody listens", counts: true},
+		"401":                {reason: "the credentials are not known any more", answer: status(http.StatusUnauthorized), counts: true},
+		"a page":             {reason: "who answers is no API server", answer: page, counts: true},
+		"403":                {reason: "who forbids is there", answer: status(http.StatusForbidden)},
+		"500":                {reason: "who fails is there", answer: status(http.StatusInternalServerError)},
+		"503":                {reason: "and who is busy", answer: status(http.StatusServiceUnavailable)},
+		"own cluster":        {reason: "the configuration is there, and cannot be read", failOn: "get ClusterProviderConfig default", with: refuse},
+		"own cluster is cut": {reason: "nor does that say anything of the host", failOn: "get Secret host", with: errNoHost},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
