@@ -27,8 +27,8 @@ const (
 	// clientID and clientSecret are the provider's own at kubeopera-api.
 	clientID     = "e2e-provider"
 	clientSecret = "Never/to be+seen:anywhere"
-	// deliveryLimit holds the pause after many failures, and a hang.
-	deliveryLimit = 45 * time.Second
+	// deliveryLimit holds the pause after many failures, a minute, and a hang.
+	deliveryLimit = 90 * time.Second
 )
 
 var _ = Describe("The reports of a Tenant to kubeopera-api", Ordered, func() {

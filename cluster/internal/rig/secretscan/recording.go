@@ -299,8 +299,8 @@ func (r *Recording) seeTenant(o *unstructured.Unstructured) {
 	id := string(o.GetUID())
 
 	r.mu.Lock()
-	_, known := r.inner[id]
-	r.inner[id] = r.inner[id]
+	learnt, known := r.inner[id]
+	r.inner[id] = learnt
 	r.mu.Unlock()
 
 	if !known {
