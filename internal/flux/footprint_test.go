@@ -157,7 +157,7 @@ func TestFootprintRefuses(t *testing.T) {
 		"Uncountable": {
 			"a request above its limit",
 			Values(Spec{Overrides: map[string]any{"sourceController": map[string]any{"resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}}}),
-			nil, `Deployment "source-controller": container "manager"`,
+			quota.ErrNoPods, `Deployment "source-controller": no host cluster runs such pods: container "manager"`,
 		},
 		"Unrenderable": {"values that the templates cannot take", map[string]any{"sourceController": "x"}, nil, `chart "flux2" 2.18.3`},
 	}
