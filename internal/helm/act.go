@@ -94,7 +94,7 @@ func stoppedByHook(r *release.Release) bool {
 		return false // An upgrade, whose hooks may be the same.
 	}
 	return slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
-		return slices.Contains(h.Events, release.HookPreInstall) && h.LastRun.Phase != release.HookPhaseSucceeded
+		return h != nil && slices.Contains(h.Events, release.HookPreInstall) && h.LastRun.Phase != release.HookPhaseSucceeded
 	})
 }
 

@@ -114,7 +114,7 @@ type client struct {
 	options     options
 	hookTimeout time.Duration
 	secrets     corev1client.SecretInterface
-	// records lists the metadata of a release's records: their data is large
+	// records lists the metadata of what has the labels of a release's records: their data is large
 	// and mostly history.
 	records func(ctx context.Context, name string) ([]metav1.ObjectMeta, error)
 	// forbidden returns the verbs on Secrets that are missing.

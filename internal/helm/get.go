@@ -7,18 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 )
-
-// recordSelector selects the records of the release.
-func recordSelector(name string) string {
-	return labels.Set{"owner": "helm", "name": name}.String()
-}
 
 func (c *client) Get(ctx context.Context, name string) (*Release, error) {
 	m, err := c.newest(ctx, name)
@@ -32,9 +27,15 @@ func (c *client) Get(ctx context.Context, name string) (*Release, error) {
 	return toRelease(r, m), nil
 }
 
+// recordsOf lists the metadata of the records of a release.
+func (c *client) recordsOf(ctx context.Context, name string) ([]metav1.ObjectMeta, error) {
+	records, err := c.records(ctx, name)
+	return slices.DeleteFunc(records, func(m metav1.ObjectMeta) bool { return !isRecord(&m) }), err
+}
+
 // newest returns the metadata of the record of the newest revision.
 func (c *client) newest(ctx context.Context, name string) (*metav1.ObjectMeta, error) {
-	records, err := c.records(ctx, name)
+	records, err := c.recordsOf(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the records of release %q in namespace %q: %w", name, c.namespace, err)
 	}

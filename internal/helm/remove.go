@@ -21,7 +21,7 @@ import (
 func (c *client) Uninstall(ctx context.Context, name string) error {
 	// Helm's own way of ignoring an absent release takes every error for
 	// absence.
-	records, err := c.records(ctx, name)
+	records, err := c.recordsOf(ctx, name)
 	if err != nil {
 		return fmt.Errorf("cannot list the records of release %q in namespace %q: %w", name, c.namespace, err)
 	}
@@ -74,7 +74,7 @@ func (c *client) uninstall(ctx context.Context, name string, begun bool) error {
 // purge deletes those of the given records that are left: Helm overlooks the
 // ones it cannot read. A record that came since is not touched.
 func (c *client) purge(ctx context.Context, name string, known []metav1.ObjectMeta) error {
-	left, err := c.records(ctx, name)
+	left, err := c.recordsOf(ctx, name)
 	if err != nil {
 		return fmt.Errorf("cannot list what records are left: %w", err)
 	}

@@ -5,6 +5,7 @@ package helm
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +13,7 @@ import (
 )
 
 // boundSecrets gives Helm's storage driver, which asks with the background
-// context, the context that the caller has.
+// context, the context that the caller has, and nothing but records of releases.
 type boundSecrets struct {
 	corev1client.SecretInterface
 	//nolint:containedctx // Helm's storage driver passes none.
@@ -37,11 +38,25 @@ func bind(ctx context.Context, s corev1client.SecretInterface, opts ...bindOptio
 }
 
 func (s *boundSecrets) Get(_ context.Context, name string, o metav1.GetOptions) (*corev1.Secret, error) {
-	return s.SecretInterface.Get(s.ctx, name, o)
+	out, err := s.SecretInterface.Get(s.ctx, name, o)
+	if err != nil {
+		return nil, err
+	}
+	return out, checkRecord(out)
 }
 
 func (s *boundSecrets) List(_ context.Context, o metav1.ListOptions) (*corev1.SecretList, error) {
-	return s.SecretInterface.List(s.ctx, o)
+	out, err := s.SecretInterface.List(s.ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	out.Items = slices.DeleteFunc(out.Items, func(i corev1.Secret) bool { return i.Type != recordType || !isRecord(&i.ObjectMeta) })
+	for i := range out.Items {
+		if err := checkRecord(&out.Items[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func (s *boundSecrets) Create(_ context.Context, obj *corev1.Secret, o metav1.CreateOptions) (*corev1.Secret, error) {

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+const (
+	// recordType is the type of the Secrets that Helm keeps releases in.
+	recordType corev1.SecretType = "helm.sh/release.v1"
+	// recordPrefix begins their names; the release and its revision follow.
+	recordPrefix = "sh.helm.release.v1."
+	// recordKey holds the release, compressed and in base64.
+	recordKey = "release"
+	// maxRecord is how large a release may be once it is unpacked, in bytes. A Secret
+	// holds 1 MiB, which can be made to unpack into hundreds.
+	maxRecord = 16 << 20
+)
+
+// recordSelector selects the records of the release.
+func recordSelector(name string) string {
+	return labels.Set{"owner": "helm", "name": name}.String()
+}
+
+// isRecord says whether a Secret has the name that Helm gives to the records of the
+// release that its labels name. The labels alone say nothing: what a virtual cluster
+// syncs to its host keeps the labels that the tenant gave it, but gets a longer name.
+func isRecord(m *metav1.ObjectMeta) bool {
+	revision, ok := strings.CutPrefix(m.Name, recordPrefix+m.Labels["name"]+".v")
+
+	return ok && revision != "" && strings.Trim(revision, "0123456789") == ""
+}
+
+// checkRecord refuses a record that unpacks into more than maxRecord. One that does not
+// unpack at all is for Helm to complain of.
+func checkRecord(s *corev1.Secret) error {
+	raw, err := base64.StdEncoding.DecodeString(string(s.Data[recordKey]))
+	if err != nil {
+		return nil //nolint:nilerr // See above.
+	}
+
+	zipped, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil //nolint:nilerr // See above.
+	}
+
+	if n, _ := io.Copy(io.Discard, io.LimitReader(zipped, maxRecord+1)); n > maxRecord {
+		return fmt.Errorf("release record %q in namespace %q unpacks into more than %d MiB: delete the Secret", s.Name, s.Namespace, maxRecord>>20)
+	}
+
+	return nil
+}

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"io"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+func TestIsRecord(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		name   string
+		want   bool
+	}{
+		"Own":     {"what Helm writes", "sh.helm.release.v1.vc-a.v12", true},
+		"Synced":  {"a virtual cluster adds where it came from", "sh.helm.release.v1.vc-a.v99-x-default-x-vc-a", false},
+		"Another": {"the labels name one, the name another", "sh.helm.release.v1.vc-b.v1", false},
+		"Longer":  {"a release whose name begins alike", "sh.helm.release.v1.vc-a.v1.v1", false},
+		"None":    {"a revision is a number", "sh.helm.release.v1.vc-a.v", false},
+		"Any":     {"any other Secret", "token", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			m := &metav1.ObjectMeta{Name: tc.name, Labels: map[string]string{"owner": "helm", "name": "vc-a", "version": "99"}}
+			if got := isRecord(m); got != tc.want {
+				t.Errorf("%s: isRecord(%q) is %t", tc.reason, tc.name, got)
+			}
+		})
+	}
+}
+
+// TestForgedRecords holds that no Secret that only looks like a record is taken for one,
+// by us or by Helm itself.
+func TestForgedRecords(t *testing.T) {
+	t.Parallel()
+
+	const synced = "-x-default-x-vc-alice"
+
+	cases := map[string]struct {
+		reason string
+		forge  func(s *corev1.Secret)
+	}{
+		"Synced": {"a tenant's Secret, synced out of its virtual cluster", func(s *corev1.Secret) { s.Name += synced }},
+		"Unlabeled": {"a revision that is none blocks nothing", func(s *corev1.Secret) {
+			s.Name += synced
+			s.Labels["version"] = "x"
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			cs := fake.NewClientset()
+			storeRevision(t, cs, 1, release.StatusDeployed)
+			storeRevision(t, cs, 9, release.StatusDeployed)
+			secrets := cs.CoreV1().Secrets(testNamespace)
+
+			forged, err := secrets.Get(t.Context(), recordName(9), metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if err := secrets.Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+
+			forged.ResourceVersion = ""
+			tc.forge(forged)
+
+			if _, err := secrets.Create(t.Context(), forged, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+
+			c := recordClient(cs)
+			if last, err := c.store(t.Context()).Last("vc-alice"); err != nil || last.Version != 1 {
+				t.Errorf("%s: Helm's newest is %v, %v", tc.reason, last, err)
+			}
+
+			if got, err := c.Get(t.Context(), "vc-alice"); err != nil || got.Revision != 1 {
+				t.Errorf("%s: ours is %v, %v", tc.reason, got, err)
+			}
+		})
+	}
+}
+
+func TestRecordThatUnpacksIntoTooMuch(t *testing.T) {
+	t.Parallel()
+
+	cs := fake.NewClientset()
+	storeRevision(t, cs, 1, release.StatusDeployed)
+	secrets := cs.CoreV1().Secrets(testNamespace)
+
+	s, err := secrets.Get(t.Context(), recordName(1), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var b bytes.Buffer
+
+	z := gzip.NewWriter(&b)
+	if _, err := io.CopyN(z, zeros{}, maxRecord+1); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s.Data[recordKey] = []byte(base64.StdEncoding.EncodeToString(b.Bytes()))
+	if _, err := secrets.Update(t.Context(), s, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := recordClient(cs).Get(t.Context(), "vc-alice"); err == nil || !strings.Contains(err.Error(), "unpacks into more than 16 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// zeros never end.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
