@@ -155,7 +155,7 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 	}
 
 	if store := v.ControlPlane.BackingStore.Etcd.Deploy; store.Enabled {
-		hasVolume := store.StatefulSet.Persistence.VolumeClaim.Enabled != false
+		hasVolume := store.StatefulSet.Persistence.VolumeClaim.Enabled == true
 		if err := a.addSet("controlPlane.backingStore.etcd.deploy.statefulSet", store.StatefulSet, hasVolume); err != nil {
 			return Allowance{}, err
 		}
@@ -175,7 +175,7 @@ func (a *Allowance) addControlPlane(c controlPlane) error {
 	store := c.BackingStore
 	elsewhere := store.Etcd.Deploy.Enabled || store.Etcd.External.Enabled || store.Database.External.Enabled
 	claim := c.StatefulSet.Persistence.VolumeClaim.Enabled
-	hasVolume := claim == true || (claim != false && !elsewhere)
+	hasVolume := claim == true || (claim == "auto" && !elsewhere)
 
 	if err := checkBounds("controlPlane.statefulSet", c.StatefulSet.Resources); err != nil {
 		return err

@@ -73,10 +73,11 @@ var defaultAllowed = []string{
 }
 
 // checkAllowed errs with an ErrOverrideNotAllowed unless everything in which merged differs from own lies at
-// an allowed path or below one. Allowed of nil means defaultAllowed. A list is compared as a whole, a null
-// is a difference, since Helm deletes a default of the chart for it, and so is an empty map that own does
-// not have. The chart writes some texts into its manifests as they are, so that a line break in one could
-// add to them what it likes: none is allowed, wherever it stands, but by AllowAll.
+// an allowed path or below one. Allowed of nil means defaultAllowed. A list is compared as a whole, and an
+// empty map that own does not have is a difference. Helm deletes a default of the chart for a null, and templates
+// take what is not there for something else than its default. The chart writes some texts into its manifests
+// as they are, so that a line break in one could add to them what it likes. Neither is allowed, wherever it
+// stands, but by AllowAll.
 func checkAllowed(own, merged map[string]any, allowed []string) error {
 	if allowed == nil {
 		allowed = defaultAllowed
@@ -86,12 +87,14 @@ func checkAllowed(own, merged map[string]any, allowed []string) error {
 		return nil
 	}
 
-	var refused, broken []string
+	var refused, removed, broken []string
 
 	for _, d := range differences(own, merged) {
 		switch {
 		case !allows(allowed, d.path):
 			refused = append(refused, showPath(d.path))
+		case holdsNull(d.value):
+			removed = append(removed, showPath(d.path))
 		case breaksLines(d.path) || breaksLines(d.value):
 			broken = append(broken, showPath(d.path))
 		}
@@ -100,6 +103,10 @@ func checkAllowed(own, merged map[string]any, allowed []string) error {
 	var words []string
 	if len(refused) > 0 {
 		words = append(words, list(refused))
+	}
+
+	if len(removed) > 0 {
+		words = append(words, "a null, which takes a default of the chart away, in "+list(removed))
 	}
 
 	if len(broken) > 0 {
@@ -113,11 +120,14 @@ func checkAllowed(own, merged map[string]any, allowed []string) error {
 	return fmt.Errorf("%w: %s", ErrOverrideNotAllowed, strings.Join(words, "; "))
 }
 
-// difference is one value that differs, by the keys that lead to it. It is nil where it is missing.
+// difference is one value that differs, by the keys that lead to it.
 type difference struct {
 	path  []string
 	value any
 }
+
+// missing is the value of what is not there any more. The chart's default takes its place.
+type missing struct{}
 
 // differences finds what differs, in the order of the keys. Only what is a map on both sides, or is added
 // as a map that holds something, is looked into.
@@ -135,7 +145,9 @@ func differences(own, merged map[string]any) []difference {
 			for _, d := range differences(left, right) {
 				out = append(out, difference{append([]string{key}, d.path...), d.value})
 			}
-		case had != has || show(before) != show(after):
+		case !has:
+			out = append(out, difference{[]string{key}, missing{}})
+		case !had || show(before) != show(after):
 			out = append(out, difference{[]string{key}, after})
 		}
 	}
@@ -160,6 +172,24 @@ func allows(allowed, path []string) bool {
 		keys := strings.Split(a, ".")
 		return len(keys) <= len(path) && slices.Equal(keys, path[:len(keys)])
 	})
+}
+
+// holdsNull says whether v is a null, or holds one.
+func holdsNull(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsNull)
+	case map[string]any:
+		for _, below := range v {
+			if holdsNull(below) {
+				return true
+			}
+		}
+	}
+
+	return false
 }
 
 // breaksLines says whether a text anywhere in v, keys included, holds what YAML may take for the end of a line.

@@ -253,6 +253,9 @@ func claimChanges(running, wanted map[string]any) []change {
 	return changes
 }
 
+// claimIfNeeded is the chart's default of volumeClaim.enabled.
+const claimIfNeeded = "auto"
+
 // hasClaim says whether the chart gives the control plane a volume claim, and so makes it a StatefulSet.
 // Left to itself it does so for the stores that keep their data in the control plane's pod.
 func hasClaim(values map[string]any) bool {
@@ -260,10 +263,10 @@ func hasClaim(values map[string]any) bool {
 		return true
 	}
 
-	switch fmt.Sprint(effective(values, field{persistence + "volumeClaim.enabled", "auto"})) {
+	switch fmt.Sprint(effective(values, field{persistence + "volumeClaim.enabled", claimIfNeeded})) {
 	case "true":
 		return true
-	case "auto":
+	case claimIfNeeded:
 		store := effectiveStore(values)
 
 		return store == storeEmbeddedDatabase || store == storeEmbeddedEtcd
@@ -293,13 +296,26 @@ func fieldChanges(running, wanted map[string]any, fields []field) []change {
 	return changes
 }
 
-// effective is a field's value, or its default.
+// effective is a field's value, or its default. It is nil where a null, there or above, takes the default away.
 func effective(values map[string]any, f field) any {
-	if v := at(values, strings.Split(f.path, ".")...); v != nil {
-		return v
+	var node any = values
+
+	for _, key := range strings.Split(f.path, ".") {
+		m, ok := node.(map[string]any)
+		if !ok {
+			return f.standard
+		}
+
+		if node, ok = m[key]; !ok {
+			return f.standard
+		}
+
+		if node == nil {
+			return nil
+		}
 	}
 
-	return f.standard
+	return node
 }
 
 // equal compares two values as Kubernetes does: 5Gi and 5120Mi are the same size, and a number is the same

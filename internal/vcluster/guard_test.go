@@ -58,6 +58,21 @@ func TestRefused(t *testing.T) {
 			release("0.36.1", "", nil), release("0.36.1", claim+"enabled", false),
 			[]string{claim + "enabled", "true", "false", "new Tenant"},
 		},
+		"persistence by null": {
+			"a null takes the default away, and with it the claim",
+			release("0.36.1", "", nil), release("0.36.1", claim+"enabled", nil),
+			[]string{claim + "enabled", "true", "false", "new Tenant"},
+		},
+		"null above": {
+			"it takes all defaults below it away",
+			release("0.36.1", "", nil), release("0.36.1", "controlPlane.statefulSet", nil),
+			[]string{claim + "enabled", "true", "false"},
+		},
+		"access modes by null": {
+			"nothing is left of the default",
+			release("0.36.1", "", nil), release("0.36.1", claim+"accessModes", nil),
+			[]string{claim + "accessModes", `["ReadWriteOnce"]`, "null"},
+		},
 		"persistence on": {
 			"the Deployment's data stays behind",
 			release("0.36.1", claim+"enabled", "false"), release("0.36.1", claim+"enabled", true),
@@ -173,9 +188,6 @@ func TestNotRefused(t *testing.T) {
 		"other unit": {
 			"the same size", release("0.36.1", claim+"size", "5Gi"), release("0.36.1", claim+"size", "5120Mi"),
 		},
-		"null": {
-			"the default applies", release("0.36.1", claim+"size", nil), release("0.36.1", claim+"size", "5Gi"),
-		},
 		"embedded spelled out": {
 			"the default store", release("0.36.1", "", nil), release("0.36.1", store+"database.embedded.enabled", true),
 		},
@@ -286,6 +298,7 @@ func TestSurvivesRestart(t *testing.T) {
 		"Default":          {"the chart makes a volume claim", "", nil, true},
 		"Claimed":          {"so it does when told to", claim + "enabled", true, true},
 		"Unclaimed":        {"an emptyDir goes with its pod", claim + "enabled", false, false},
+		"UnclaimedByNull":  {"a null takes the default away", claim + "enabled", nil, false},
 		"OwnClaims":        {"claims of one's own are claims", "controlPlane.statefulSet.persistence.volumeClaimTemplates", []any{map[string]any{}}, true},
 		"ExternalDatabase": {"the objects are elsewhere", store + "database.external.enabled", true, true},
 		"ExternalEtcd":     {"or in an etcd of somebody", store + "etcd.external.enabled", true, true},

@@ -226,7 +226,7 @@ func keepOwnSANs(values map[string]any, tenantName string) {
 	}
 
 	sans, ok := proxy["extraSANs"].([]any)
-	if !ok {
+	if !ok && proxy["extraSANs"] != nil {
 		return
 	}
 

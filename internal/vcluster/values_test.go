@@ -183,8 +183,8 @@ func TestValuesByField(t *testing.T) {
 			"controlPlane.distro.k3s.controllerManager", nil,
 		},
 		"no SANs": {
-			"null still deletes", "0.36.1", override("controlPlane.proxy.extraSANs", nil),
-			"controlPlane.proxy.extraSANs", nil,
+			"null takes away no name of our own", "0.36.1", override("controlPlane.proxy.extraSANs", nil),
+			"controlPlane.proxy.extraSANs", []any{"vc-alice-default.vcluster-alice-default.svc", "vc-alice-default.vcluster-alice-default.svc.cluster.local"},
 		},
 	}
 	for name, tc := range cases {
