@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -150,7 +148,7 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 
 	a := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 
-	if err := a.addControlPlane(v.ControlPlane); err != nil {
+	if err := a.addControlPlane(v.ControlPlane, string(vcluster.DistroOf(all))); err != nil {
 		return Allowance{}, err
 	}
 
@@ -170,8 +168,8 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 
 // addControlPlane adds the pods of the control plane. Without a volume of its own
 // it is a Deployment, whose update makes the new pod before it takes the old one
-// away.
-func (a *Allowance) addControlPlane(c controlPlane) error {
+// away. Of the distributions only the one counts that runs.
+func (a *Allowance) addControlPlane(c controlPlane, distro string) error {
 	store := c.BackingStore
 	elsewhere := store.Etcd.Deploy.Enabled || store.Etcd.External.Enabled || store.Database.External.Enabled
 	claim := c.StatefulSet.Persistence.VolumeClaim.Enabled
@@ -181,9 +179,8 @@ func (a *Allowance) addControlPlane(c controlPlane) error {
 		return err
 	}
 
-	for _, name := range slices.Sorted(maps.Keys(c.Distro)) {
-		d := c.Distro[name]
-		if err := checkBounds("controlPlane.distro."+name, d.Resources); err != nil {
+	if d, ok := c.Distro[distro]; ok {
+		if err := checkBounds("controlPlane.distro."+distro, d.Resources); err != nil {
 			return err
 		}
 

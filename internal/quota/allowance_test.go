@@ -108,6 +108,15 @@ func TestAllowanceFor(t *testing.T) {
 			`{"controlPlane": {"distro": {"k8s": {"resources": {"limits": {"cpu": 1}}}}, "statefulSet": {"resources": {"limits": {"cpu": "500m", "memory": "128Mi"}, "requests": {"cpu": "10m"}}}, "coredns": {"enabled": false}}}`,
 			allowanceWords{"40m/1", "256Mi/256Mi", "5Gi", 1},
 		},
+		"AnotherDistro": {
+			"what does not run needs nothing",
+			`{"controlPlane": {"distro": {"k8s": {"enabled": true}, "k3s": {"resources": {"limits": {"cpu": 500, "memory": "500Gi"}}}}, "statefulSet": {"resources": {"limits": {"cpu": 1}}}, "coredns": {"enabled": false}}}`,
+			allowanceWords{"200m/1", "256Mi/4Gi", "5Gi", 1},
+		},
+		"NoVolumeByNull": {
+			"a null takes the default away", `{"controlPlane": {"statefulSet": {"persistence": {"volumeClaim": {"enabled": null}}, ` + provider + `}}}`,
+			allowanceWords{"1020m/5", "2112Mi/8362Mi", "0", 3},
+		},
 		"Numbers": {
 			"quantities may be numbers", `{"controlPlane": {"statefulSet": {"resources": {"limits": {"cpu": 3, "memory": "4Gi"}, "requests": {"cpu": 1}}}, "coredns": {"enabled": false}}}`,
 			allowanceWords{"1/3", "256Mi/4Gi", "5Gi", 1},

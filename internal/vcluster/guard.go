@@ -108,7 +108,7 @@ func chartChanges(from, to ChartVersion) []change {
 
 // distroChanges finds another distribution, or the same one with an older minor version of Kubernetes.
 func distroChanges(running, wanted map[string]any, to ChartVersion) []change {
-	before, after := effectiveDistro(running), effectiveDistro(wanted)
+	before, after := DistroOf(running), DistroOf(wanted)
 	if before == after {
 		return kubernetesChanges(running, wanted, after)
 	}
@@ -121,8 +121,8 @@ func distroChanges(running, wanted map[string]any, to ChartVersion) []change {
 	return []change{{"controlPlane.distro", before, after, remedy}}
 }
 
-// effectiveDistro is the distribution that values lead to. The chart takes k8s when none is switched on.
-func effectiveDistro(values map[string]any) v1alpha1.Distro {
+// DistroOf is the distribution that values lead to. The chart takes k8s when none is switched on.
+func DistroOf(values map[string]any) v1alpha1.Distro {
 	if on := enabledDistros(values); len(on) > 0 {
 		return v1alpha1.Distro(on[0])
 	}
