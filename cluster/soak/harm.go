@@ -226,6 +226,10 @@ func (l *life) deletePolicies(ctx context.Context) (mended, error) {
 		return nil, err
 	}
 
+	if len(all.Items) == 0 {
+		return nil, errors.New("a Tenant that is Ready has no NetworkPolicy")
+	}
+
 	var every []mended
 
 	for i := range all.Items {

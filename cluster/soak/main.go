@@ -132,7 +132,11 @@ func newSoak(ctx context.Context, c *rig.Cluster, f flags, folder string) (*soak
 
 	s := &soak{cluster: c, flags: f, facts: facts, diary: newDiary(os.Stdout), host: newCalm(), kubeoperaCalm: newCalm(), lives: &lives{}}
 
-	return s, errors.Join(s.startFakes(ctx), s.startProvider(ctx, folder))
+	if err := s.startFakes(ctx); err != nil {
+		return nil, err
+	}
+
+	return s, s.startProvider(ctx, folder)
 }
 
 func (s *soak) startFakes(ctx context.Context) (err error) {

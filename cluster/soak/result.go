@@ -164,9 +164,13 @@ func merge(a map[string]int, b map[string]recovery) map[string]bool {
 	return out
 }
 
-// verdict errs when anything was wrong.
+// verdict errs when anything was wrong, or when there was too little to be wrong.
 func (r result) verdict() error {
 	if len(r.Wrongs) == 0 {
+		if r.Kills == 0 || len(r.Faults) == 0 || r.Overall.Times == 0 || r.Early == nil || r.Late == nil {
+			return errNothing
+		}
+
 		return nil
 	}
 

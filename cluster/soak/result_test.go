@@ -128,6 +128,18 @@ func TestResult(t *testing.T) {
 		t.Errorf("verdict(): want none, got %v", err)
 	}
 
+	for what, take := range map[string]func(r *result){
+		"kill": func(r *result) { r.Kills = 0 }, "fault": func(r *result) { r.Faults = nil }, "recovery": func(r *result) { r.Overall = recovery{} },
+		"early rest": func(r *result) { r.Early = nil }, "late rest": func(r *result) { r.Late = nil },
+	} {
+		less := r
+		take(&less)
+
+		if err := less.verdict(); !errors.Is(err, errNothing) {
+			t.Errorf("verdict() without a %s: got %v", what, err)
+		}
+	}
+
 	file := filepath.Join(t.TempDir(), "soak.json")
 	if err := r.write(file); err != nil {
 		t.Fatal(err)

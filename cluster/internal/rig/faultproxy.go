@@ -13,10 +13,12 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+	"syscall"
 	"time"
 
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	certutil "k8s.io/client-go/util/cert"
@@ -178,7 +180,17 @@ func (p *FaultProxy) Back(ctx context.Context) error {
 		return nil
 	}
 
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.address)
+	var l net.Listener
+
+	// Somebody may have that port for a moment.
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (ok bool, err error) {
+		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", p.address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return false, nil
+		}
+
+		return err == nil, err
+	})
 	if err != nil {
 		return fmt.Errorf("cannot start the fault proxy: %w", err)
 	}
