@@ -123,7 +123,7 @@ func scanFile(root fs.FS, file string) ([]test, bool, error) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			if m := functionName.FindStringSubmatch(n.Name.Name); m != nil && n.Recv == nil {
+			if m := functionName.FindStringSubmatch(n.Name.Name); m != nil && isTest(n) {
 				add(n.Name.Name, m[1:])
 			}
 		case *ast.CallExpr:
@@ -138,6 +138,23 @@ func scanFile(root fs.FS, file string) ([]test, bool, error) {
 	})
 
 	return found, slices.ContainsFunc(f.Imports, isDouble), nil
+}
+
+// isTest says whether go test runs the function: one that takes a *testing.T or a
+// *testing.F, and does something with it.
+func isTest(f *ast.FuncDecl) bool {
+	if f.Recv != nil || f.Type.Params.NumFields() != 1 || f.Body == nil || len(f.Body.List) == 0 {
+		return false
+	}
+
+	p, ok := f.Type.Params.List[0].Type.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+
+	t, ok := p.X.(*ast.SelectorExpr)
+
+	return ok && (t.Sel.Name == "T" || t.Sel.Name == "F")
 }
 
 func isDouble(i *ast.ImportSpec) bool {
