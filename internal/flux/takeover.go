@@ -13,10 +13,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
 
-const (
-	labelPartOf           = "app.kubernetes.io/part-of"
-	annotationReleaseName = "meta.helm.sh/release-name"
-)
+const labelPartOf = "app.kubernetes.io/part-of"
 
 // appliers are the labels that Flux itself puts on what it applies: who carries
 // one is managed from Git, by the kind named.
@@ -73,7 +70,7 @@ func otherOwner(d *appsv1.Deployment) string {
 		}
 	}
 
-	switch owner := d.GetAnnotations()[annotationReleaseName]; owner {
+	switch owner := d.GetAnnotations()[helm.AnnotationReleaseName]; owner {
 	case ReleaseName:
 		return ""
 	case "":

@@ -27,7 +27,7 @@ func TestTakenOver(t *testing.T) {
 
 	mine := &helm.Release{Name: ReleaseName, Revision: 2, ChartName: "flux2", ChartVersion: "2.18.3", Ours: true}
 	theirs := &helm.Release{Name: ReleaseName, Revision: 3, ChartName: "flux2", ChartVersion: "2.19.0"}
-	owned := meta{annotationReleaseName: ReleaseName, "meta.helm.sh/release-namespace": Namespace}
+	owned := meta{helm.AnnotationReleaseName: ReleaseName, "meta.helm.sh/release-namespace": Namespace}
 	ours := deployment(Namespace, "source-controller", meta{labelPartOf: "flux"}, owned)
 
 	cases := map[string]struct {
@@ -78,7 +78,7 @@ func TestTakenOver(t *testing.T) {
 			"Deployment flux-system/kustomize-controller was not installed by Helm",
 		},
 		"OtherRelease": {
-			"a release of another name", nil, []appsv1.Deployment{deployment(Namespace, "source-controller", nil, meta{annotationReleaseName: "my-flux"})},
+			"a release of another name", nil, []appsv1.Deployment{deployment(Namespace, "source-controller", nil, meta{helm.AnnotationReleaseName: "my-flux"})},
 			`Deployment flux-system/source-controller belongs to Helm release "my-flux"`,
 		},
 		"First": {

@@ -21,14 +21,6 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-// What Helm puts on the objects of a release, and looks for before it takes one over.
-const (
-	labelManagedBy      = "app.kubernetes.io/managed-by"
-	managedByHelm       = "Helm"
-	annotationRelease   = "meta.helm.sh/release-name"
-	annotationNamespace = "meta.helm.sh/release-namespace"
-)
-
 // keepAddress makes the Service of a deployed release again at the address that it had,
 // if someone deleted it, before Helm makes it at another: pods inside the vCluster have
 // been told that address of its API for good, and so have the people who were given its
@@ -104,8 +96,8 @@ func (e *external) serviceOf(r *helm.Release) (*unstructured.Unstructured, error
 		}
 
 		o.SetNamespace(e.names.namespace)
-		meta.AddLabels(o, map[string]string{labelManagedBy: managedByHelm})
-		meta.AddAnnotations(o, map[string]string{annotationRelease: r.Name, annotationNamespace: e.names.namespace})
+		meta.AddLabels(o, map[string]string{helm.LabelManagedBy: helm.ManagedByHelm})
+		meta.AddAnnotations(o, map[string]string{helm.AnnotationReleaseName: r.Name, helm.AnnotationReleaseNamespace: e.names.namespace})
 
 		return o, nil
 	}

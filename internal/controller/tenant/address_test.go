@@ -42,7 +42,7 @@ func TestKeepAddress(t *testing.T) {
 	}
 
 	// Without these Helm refuses to work with it.
-	if svc.Labels[labelManagedBy] != managedByHelm || svc.Annotations[annotationRelease] != n.release || svc.Annotations[annotationNamespace] != n.namespace {
+	if svc.Labels["app.kubernetes.io/managed-by"] != "Helm" || svc.Annotations["meta.helm.sh/release-name"] != n.release || svc.Annotations["meta.helm.sh/release-namespace"] != n.namespace {
 		t.Errorf("it is not the release's: %v, %v", svc.Labels, svc.Annotations)
 	}
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/workload"
 )
 
@@ -25,7 +26,7 @@ import (
 const maxDeployments = client.Limit(500)
 
 // byHelm is a label that Helm puts on all that it makes.
-var byHelm = client.MatchingLabels{"app.kubernetes.io/managed-by": "Helm"}
+var byHelm = client.MatchingLabels{helm.LabelManagedBy: helm.ManagedByHelm}
 
 // lookAtFlux finds out whose Flux is and how it is, and says which object of its
 // release is gone.
