@@ -13,6 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -41,7 +43,7 @@ type result struct {
 
 	Early  *rest    `json:"atRestEarly,omitempty"`
 	Late   *rest    `json:"atRestLate,omitempty"`
-	Bounds rest     `json:"mayBeAdded"`
+	Bounds *rest    `json:"mayBeAdded,omitempty"`
 	Wrongs []string `json:"wrong"`
 }
 
@@ -71,7 +73,10 @@ func (s *soak) result() result {
 		Host: s.proxy.Counts(), Kubeopera: s.kubeopera.Attempts(),
 		Recovery: map[string]recovery{}, Overall: recoveryOf(flat(mended)),
 		Early: s.early, Late: s.late, Wrongs: wrongs,
-		Bounds: rest{Goroutines: moreGoroutines, Descriptors: moreDescriptors, Heap: moreHeap, Resident: moreResident},
+	}
+
+	if s.early != nil && s.late != nil {
+		r.Bounds = ptr.To(mayBeAdded(s.late.Tenants - s.early.Tenants))
 	}
 
 	for kind, all := range mended {
@@ -139,8 +144,8 @@ func (r result) table() string {
 	line("\nrequests to the host API\t%d, of them %d delayed, %d refused, %d reset; %d watches cut", r.Host.Requests, r.Host.Delayed, r.Host.Refused, r.Host.Reset, r.Host.CutWatches)
 	line("requests to kubeopera-api\t%d reports, of them %d repeats; %d tokens, %d unauthorized", r.Kubeopera.Puts, r.Kubeopera.Repeats, r.Kubeopera.Tokens, r.Kubeopera.Unauthorized)
 
-	if r.Early != nil && r.Late != nil {
-		line("at rest, early\t%s\nat rest, at the end\t%s\nmay be added\t%s", r.Early, r.Late, r.Bounds)
+	if r.Bounds != nil {
+		line("at rest, early\t%s\nat rest, at the end\t%s\nmay be added after %d Tenants\t%s", r.Early, r.Late, r.Bounds.Tenants, r.Bounds)
 	}
 
 	line("wrong\t%d", len(r.Wrongs))
@@ -167,7 +172,7 @@ func merge(a map[string]int, b map[string]recovery) map[string]bool {
 // verdict errs when anything was wrong, or when there was too little to be wrong.
 func (r result) verdict() error {
 	if len(r.Wrongs) == 0 {
-		if r.Kills == 0 || len(r.Faults) == 0 || r.Overall.Times == 0 || r.Early == nil || r.Late == nil {
+		if r.Kills == 0 || len(r.Faults) == 0 || r.Overall.Times == 0 || r.Bounds == nil || r.Bounds.Tenants == 0 {
 			return errNothing
 		}
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,32 +22,44 @@ import (
 func TestLeak(t *testing.T) {
 	t.Parallel()
 
-	early := rest{Goroutines: 100, Descriptors: 20, Heap: 30 << 20, Resident: 120 << 20}
+	early := rest{Tenants: 30, Goroutines: 370, Descriptors: 13, Heap: 13 << 20, Resident: 105 << 20}
 	cases := map[string]struct {
 		reason string
-		change func(*rest)
-		want   string
+		// more is what there is beyond early, after so many more Tenants.
+		more rest
+		want []string
 	}{
-		"Same":        {"What it had it may have.", func(*rest) {}, ""},
-		"Less":        {"Less is no leak.", func(r *rest) { *r = rest{} }, ""},
-		"Bound":       {"So much may be added.", func(r *rest) { r.Goroutines += moreGoroutines; r.Heap += moreHeap }, ""},
-		"Goroutines":  {"One more is too many.", func(r *rest) { r.Goroutines += moreGoroutines + 1 }, "goroutines"},
-		"Descriptors": {"One more is too many.", func(r *rest) { r.Descriptors += moreDescriptors + 1 }, "descriptors"},
-		"Heap":        {"One byte more is too many.", func(r *rest) { r.Heap += moreHeap + 1 }, "heap"},
-		"Resident":    {"One byte more is too many.", func(r *rest) { r.Resident += moreResident + 1 }, "resident"},
+		"Same":     {"What it had it may have.", rest{}, nil},
+		"Less":     {"Less is no leak.", rest{Tenants: 50, Goroutines: -99, Descriptors: -9, Heap: -1 << 20, Resident: -1 << 20}, nil},
+		"Measured": {"So much was added when nothing leaked.", rest{Tenants: 16, Goroutines: 1, Heap: 1.9 * (1 << 20), Resident: 7 << 20}, nil},
+		"Events":   {"What is remembered of the events of each is no leak.", rest{Tenants: 50, Heap: 50 * 32 << 10}, nil},
+		"EventsOfNone": {
+			"Events of Tenants that there were not are one.", rest{Heap: moreHeap + 1}, []string{"bytes of heap", "after 0 Tenants"},
+		},
+		"Goroutine":  {"One is left behind by each eighth Tenant.", rest{Tenants: 50, Goroutines: 50 / 8}, []string{"376 goroutines", "early 370", "at most 5 more after 50 Tenants"}},
+		"Descriptor": {"One is left behind by each twelfth Tenant.", rest{Tenants: 50, Descriptors: 50 / 12}, []string{"17 open descriptors"}},
+		"Client":     {"A client for its API is left behind by each Tenant.", rest{Tenants: 50, Heap: 50 * 100 << 10}, []string{"bytes of heap"}},
+		"Resident":   {"What Go does not count leaks by 1 MiB a Tenant.", rest{Tenants: 50, Resident: 50 << 20}, []string{"resident"}},
+		"All":        {"Each is named.", rest{Tenants: 1, Goroutines: 99, Descriptors: 99, Heap: 1 << 30, Resident: 1 << 30}, []string{"goroutines", "descriptors", "heap", "resident"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			late := early
-			tc.change(&late)
+			late := rest{
+				Tenants: early.Tenants + tc.more.Tenants, Goroutines: early.Goroutines + tc.more.Goroutines,
+				Descriptors: early.Descriptors + tc.more.Descriptors, Heap: early.Heap + tc.more.Heap, Resident: early.Resident + tc.more.Resident,
+			}
 
-			switch err := leak(early, late); {
-			case tc.want == "" && err != nil:
-				t.Errorf("%s\nleak(...): %v", tc.reason, err)
-			case tc.want != "" && (!errors.Is(err, errLeak) || !strings.Contains(err.Error(), tc.want)):
+			err := leak(early, late)
+			if errors.Is(err, errLeak) != (tc.want != nil) {
 				t.Errorf("%s\nleak(...): want %q, got %v", tc.reason, tc.want, err)
+			}
+
+			for _, want := range tc.want {
+				if !strings.Contains(fmt.Sprint(err), want) {
+					t.Errorf("%s\nleak(...): want %q, got %v", tc.reason, want, err)
+				}
 			}
 		})
 	}
@@ -103,11 +116,11 @@ func TestResult(t *testing.T) {
 
 	s := &soak{
 		flags: flags{Time: time.Hour, Seed: 42, Tenants: 4}, facts: rig.Facts{Cores: 2, Kubernetes: "v1.36.3"}, diary: diaryOf(&out), lives: &lives{},
-		proxy: &rig.FaultProxy{}, kubeopera: &rig.FakeKubeoperaAPI{}, early: &rest{Goroutines: 81}, late: &rest{Goroutines: 83}, began: time.Now(), kills: 7,
+		proxy: &rig.FaultProxy{}, kubeopera: &rig.FakeKubeoperaAPI{}, early: &rest{Tenants: 30, Goroutines: 81}, late: &rest{Tenants: 85, Goroutines: 83}, began: time.Now(), kills: 7,
 	}
 	r := s.result()
 
-	for _, want := range []string{"seed 42", "7 kills", "2 cores", "v1.36.3", "delete the Service", "1.5 s", "kubeopera-api hangs", "81 goroutines", "83 goroutines"} {
+	for _, want := range []string{"seed 42", "7 kills", "2 cores", "v1.36.3", "delete the Service", "1.5 s", "kubeopera-api hangs", "81 goroutines", "83 goroutines", "after 55 Tenants"} {
 		if got := r.table(); !strings.Contains(got, want) {
 			t.Errorf("table(): want %q in it, got\n%s", want, got)
 		}
@@ -130,7 +143,7 @@ func TestResult(t *testing.T) {
 
 	for what, take := range map[string]func(r *result){
 		"kill": func(r *result) { r.Kills = 0 }, "fault": func(r *result) { r.Faults = nil }, "recovery": func(r *result) { r.Overall = recovery{} },
-		"early rest": func(r *result) { r.Early = nil }, "late rest": func(r *result) { r.Late = nil },
+		"rest": func(r *result) { r.Bounds = nil }, "Tenant between its rests": func(r *result) { r.Bounds = &rest{} },
 	} {
 		less := r
 		take(&less)

@@ -28,7 +28,7 @@ const (
 var errWrong = errors.New("the soak found something wrong")
 
 // errNothing says that too little happened for anything to be wrong.
-var errNothing = errors.New("the soak proves nothing: it needs a kill, a fault, something that was mended, and a rest at its beginning and at its end; give it more time")
+var errNothing = errors.New("the soak proves nothing: it needs a kill, a fault, something that was mended, and a Tenant between two rests; give it more time")
 
 // soak is one run on one cluster.
 type soak struct {
