@@ -55,7 +55,8 @@ func (p *period) live(ctx context.Context, r *rand.Rand) {
 			l.tenant = again(r, last)
 		}
 
-		last = l.tenant
+		// What a life does to its Tenant is not for the next.
+		last = l.tenant.DeepCopy()
 
 		switch n := r.IntN(16); {
 		case n < 10:
