@@ -151,6 +151,14 @@ func testTenantRefused(t *testing.T, c client.Client) {
 			"Who adds to it needs all memory.", "spec.advisor", map[string]any{"resources": map[string]any{"requests": map[string]any{"x": "1e999999999"}}},
 			[]string{"spec.advisor.resources.requests", "should match"},
 		},
+		"RequestsLost": {
+			"Who reads it writes it as 1.", "spec.advisor", map[string]any{"resources": map[string]any{"requests": map[string]any{"x": "1000E"}}},
+			[]string{"spec.advisor.resources.requests", "should match"},
+		},
+		"RequestsLostInDigits": {
+			"In whatever form.", "spec.advisor", map[string]any{"resources": map[string]any{"requests": map[string]any{"x": "1" + strings.Repeat("0", 21)}}},
+			[]string{"spec.advisor.resources.requests", "should match"},
+		},
 		"DivisorForEver": {
 			"It is a quantity as well.", "spec.advisor", map[string]any{"env": []any{map[string]any{"name": "X", "valueFrom": map[string]any{
 				"resourceFieldRef": map[string]any{"resource": "limits.cpu", "divisor": "1e-999999999"}}}}},

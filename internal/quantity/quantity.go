@@ -176,6 +176,15 @@ func check(s string) error {
 	if m := number.FindStringSubmatch(text); m != nil && (len(text) > maxLength || len(m[1]) > maxExponent) {
 		return fmt.Errorf("%.20q has more digits than a quantity may have: write it with at most %d characters, and %d in the exponent",
 			text, maxLength, maxExponent)
+	} else if m == nil {
+		return nil
+	}
+
+	// There is no suffix above E, and from there on the parser's String leaves thousands out.
+	if q, err := resource.ParseQuantity(text); err == nil {
+		if again, err := resource.ParseQuantity(q.String()); err != nil || again.Cmp(q) != 0 {
+			return fmt.Errorf("%q is more than a quantity may be: write at most 999E", text)
+		}
 	}
 
 	return nil

@@ -172,7 +172,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("got %s, %v", q.String(), err)
 	}
 
-	for _, s := range []string{"1e-1000", "4 cores", ""} {
+	for _, s := range []string{"1e-1000", "4 cores", "", "1000E", "1000000000000000000000"} {
 		if q, err := Parse(s); err == nil {
 			t.Errorf("%q is %s", s, q.String())
 		}
