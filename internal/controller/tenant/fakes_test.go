@@ -150,6 +150,20 @@ func (r *reads) next(what string) error {
 // fail the nth read from now on; none if n is 0.
 func (r *reads) fail(n int) { r.count, r.failAt, r.failed = 0, n, "" }
 
+// unmet says which read was to fail, and never came; empty if there is none.
+func (r *reads) unmet() string {
+	switch {
+	case r.failed != "":
+		return ""
+	case r.failAt > 0:
+		return fmt.Sprintf("read %d was to fail, and there were %d", r.failAt, r.count)
+	case r.failOn != "":
+		return fmt.Sprintf("%q was to fail, and nobody read it", r.failOn)
+	default:
+		return ""
+	}
+}
+
 // fakeHelm has at most one release.
 type fakeHelm struct {
 	journal *journal

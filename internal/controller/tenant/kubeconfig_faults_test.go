@@ -54,6 +54,8 @@ func TestK1ExportWithoutHelmAnnotations(t *testing.T) {
 	if _, err := theirs.pass(alice().Obj()); !errors.Is(err, errConflict) || theirs.reads.failed != "" {
 		t.Errorf("another's export is read: %v", err)
 	}
+
+	theirs.reads.failOn = ""
 }
 
 // TestK2ExportOfThePreviousCA holds that what vCluster exported before its certificates

@@ -279,6 +279,10 @@ func (w *world) checkRead(t *testing.T, s story, n int, kind string, want []stri
 		}
 	})
 
+	if !failed {
+		t.Errorf("read %d is never done, and does not fail with %s", n, kind)
+	}
+
 	if diff := cmp.Diff(counted(want), counted(w.journal.take())); diff != "" {
 		t.Errorf("read %d, %s, fails with %s: something else is done: -want, +got:\n%s", n, w.reads.failed, kind, diff)
 	}
@@ -349,6 +353,10 @@ func TestR4EachWriteIsRefused(t *testing.T) {
 							t.Errorf("%s is refused with %s: the Tenant is let go, and something of it is left", refused, kind)
 						}
 					})
+
+					if refused == "" {
+						t.Errorf("write %d is never done, and not refused with %s", n, kind)
+					}
 
 					if diff := cmp.Diff(slices.Sorted(maps.Keys(counted(want))), slices.Sorted(maps.Keys(counted(w.journal.take())))); diff != "" {
 						t.Errorf("%s is refused with %s: something else is done: -want, +got:\n%s", refused, kind, diff)

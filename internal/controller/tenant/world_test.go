@@ -129,6 +129,14 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 
 	w.kube, w.host = b[true].Build(), b[false].Build()
 
+	// A failure that is never met proves nothing. Worlds are large, and not kept.
+	reads := w.reads
+	t.Cleanup(func() {
+		if why := reads.unmet(); why != "" {
+			t.Error(why)
+		}
+	})
+
 	return w
 }
 
