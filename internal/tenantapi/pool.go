@@ -37,12 +37,17 @@ type API struct {
 	// Helm works on the releases inside the vCluster.
 	Helm *helm.Host
 
-	http      *http.Client
-	followers followers
+	http         *http.Client
+	followers    followers
+	probeTimeout time.Duration
 }
 
 // Pool keeps the clients of each Tenant. It is safe for concurrent use.
 type Pool struct {
+	// ProbeTimeout bounds the question to the API of a Tenant that is asked for
+	// from then on.
+	ProbeTimeout time.Duration
+
 	clock clock.PassiveClock
 
 	mu   sync.Mutex
@@ -57,7 +62,7 @@ type entry struct {
 
 // NewPool makes an empty pool.
 func NewPool() *Pool {
-	return &Pool{clock: clock.RealClock{}, apis: map[types.UID]*entry{}}
+	return &Pool{ProbeTimeout: probeTimeout, clock: clock.RealClock{}, apis: map[types.UID]*entry{}}
 }
 
 // Get returns the clients of the Tenant of that UID, for these credentials. It
@@ -84,6 +89,8 @@ func (p *Pool) Get(tenant types.UID, k *vcluster.Kubeconfig) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	a.probeTimeout = p.ProbeTimeout
 
 	p.drop(tenant)
 	p.apis[tenant] = &entry{api: a, credentials: credentials, wanted: p.clock.Now()}
@@ -157,4 +164,9 @@ func (a *API) close() {
 }
 
 // Probe asks the tenant's API for something that only its credentials may read.
-func (a *API) Probe(ctx context.Context) error { return probe(ctx, a.Live) }
+func (a *API) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, a.probeTimeout)
+	defer cancel()
+
+	return probe(ctx, a.Live)
+}

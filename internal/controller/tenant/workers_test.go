@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -87,7 +86,7 @@ func TestD7OneCannotGo(t *testing.T) {
 		h.release, h.stuck = releaseOf(doomed).Obj(), true
 
 		asked := 0
-		c := &connector{tenants: tenantapi.NewPool()}
+		c := &connector{tenants: hastyPool()}
 		hangs := func(ctx context.Context) error {
 			asked++
 

@@ -22,9 +22,11 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -188,8 +190,13 @@ func livesBesideTenants(o client.Object) bool {
 	}
 }
 
+// decoder of the kinds that the tests know.
+var decoder = sync.OnceValue(func() runtime.Decoder { return serializer.NewCodecFactory(testScheme()).UniversalDecoder() })
+
 func (w *world) builder(cluster string) *fake.ClientBuilder {
 	b := fake.NewClientBuilder().WithScheme(testScheme()).WithRESTMapper(testMapper()).
+		// Nothing here looks at managed fields. To keep them takes most of the time.
+		WithObjectTracker(clienttesting.NewObjectTracker(testScheme(), decoder())).
 		WithStatusSubresource(&v1alpha1.Tenant{}).
 		WithIndex(&v1alpha1.AdvisorAgent{}, inside.IndexTenant, tenantNamedBy).
 		WithIndex(&v1alpha1.TenantQuota{}, inside.IndexTenant, tenantNamedBy).
