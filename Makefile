@@ -8,20 +8,15 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
 OUT := bin
 GO := go
-# The suites of cluster/e2e need the test bed. All else does not.
-UNIT_PACKAGES := ./apis/... ./cluster/bench/... ./cluster/demo/... ./cluster/internal/... ./cluster/rbac/... ./cluster/soak/... ./cluster/testbed/... ./cmd/... ./hack/faults/... ./hack/packages/... ./internal/...
-ENVTEST_PACKAGES := ./apis/... ./internal/... ./cluster/crash/... ./cluster/demo/... ./cluster/internal/... ./cluster/rbac/...
 # Compilers and tests share few cores and little memory.
 TEST_FLAGS ?= -p 2
 E2E_CLUSTER ?= kubeopera-test
 E2E_TIMEOUT ?= 40m
-E2E_FLAGS ?=
 SOAK_TIME ?= 1h
 FUZZTIME ?= 10m
 # All packages have one version. REGISTRY is where push sends them.
 VERSION ?= v0.1.0
 REGISTRY ?= ghcr.io/kubeopera
-PUSH_FLAGS ?=
 TESTBED_PUSH := $(OUT)/packages push --input $(OUT)/xpkg --registry 10.89.0.1:5000/kubeopera --overwrite
 # The suite upgrades to this version, which is the same but for its name.
 UPGRADE := v0.1.1
@@ -36,14 +31,8 @@ help: ## Show this.
 
 build: $(OUT)/provider $(OUT)/testbed $(OUT)/demo ## Build the provider, the test bed and the demo into bin/.
 
-$(OUT)/provider: FORCE
-	$(GO) build -o $@ ./cmd/provider
-$(OUT)/testbed: FORCE
-	$(GO) build -o $@ ./cluster/testbed
-$(OUT)/demo: FORCE
-	$(GO) build -o $@ ./cluster/demo
-$(OUT)/packages: FORCE
-	$(GO) build -o $@ ./hack/packages
+$(addprefix $(OUT)/,provider testbed demo packages soak): FORCE
+	$(GO) build -o $@ $(wildcard $(addsuffix /$(@F),./cmd ./cluster ./hack))
 
 packages: $(OUT)/packages ## Check and build the Crossplane packages of VERSION into bin/xpkg.
 	$< build --version $(VERSION) --output $(OUT)/xpkg
@@ -52,10 +41,8 @@ push: packages ## Push them to REGISTRY. PUSH_FLAGS=--overwrite moves tags.
 	$(OUT)/packages push --version $(VERSION) --input $(OUT)/xpkg --registry $(REGISTRY) $(PUSH_FLAGS)
 
 # Tools have modules of their own, and are built again only when one changes.
-$(OUT)/controller-gen: hack/tools/go.mod hack/tools/go.sum
-	cd hack/tools && $(GO) build -o ../../$@ sigs.k8s.io/controller-tools/cmd/controller-gen
-$(OUT)/angryjet: hack/tools/go.mod hack/tools/go.sum
-	cd hack/tools && $(GO) build -o ../../$@ github.com/crossplane/crossplane-tools/cmd/angryjet
+$(OUT)/controller-gen $(OUT)/angryjet &: hack/tools/go.mod hack/tools/go.sum
+	cd hack/tools && $(GO) build -o ../../$(OUT)/ tool
 $(OUT)/golangci-lint: hack/lint/go.mod hack/lint/go.sum
 	cd hack/lint && $(GO) build -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
@@ -75,11 +62,11 @@ lint: $(OUT)/golangci-lint ## Run the linters and check the licence headers.
 	$(GO) vet -tags envtest,e2e ./...
 	$(OUT)/golangci-lint run ./...
 
-unit: ## Run the unit tests.
-	$(GO) test $(TEST_FLAGS) $(UNIT_PACKAGES)
+unit: ## Run the unit tests. The others have build tags.
+	$(GO) test $(TEST_FLAGS) ./...
 
 envtest: $(OUT)/testbed-programs ## Run the tests that need an API server, and no node.
-	KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -tags envtest -timeout 20m -p 1 $(ENVTEST_PACKAGES)
+	tests=$$($(GO) run ./hack/envtests) && KUBEBUILDER_ASSETS=$(CURDIR)/$< $(GO) test -timeout 20m -p 1 $$tests
 
 crash: $(OUT)/testbed-programs ## Kill the provider at every call, reads too, and fail each read in every way. It takes long.
 	$(GO) test ./internal/controller/tenant -run TestR4Each -v -args -every-way
@@ -91,18 +78,17 @@ fuzz: ## Run each fuzz target for FUZZTIME, 10m by default, and print what each 
 # The suites and the benchmark have a cluster of their own, new each time. It
 # stays up after a failure, to be looked into.
 e2e e2e-crossplane bench-ready soak: TESTBED = $(OUT)/testbed --name $(E2E_CLUSTER)
+FRESH = $(TESTBED) down && $(TESTBED) up
 e2e e2e-crossplane: RUN = $(TESTBED) exec -- $(OUT)/$@.test -test.timeout $(E2E_TIMEOUT) -ginkgo.timeout $(E2E_TIMEOUT) -ginkgo.v $(E2E_FLAGS)
 e2e: build ## Run the suite of Tenants on the test bed.
 	$(GO) test -c -tags e2e -o $(OUT)/$@.test ./cluster/e2e
-	$(TESTBED) down
-	$(TESTBED) up
+	$(FRESH)
 	$(RUN)
 	$(TESTBED) down
 
 e2e-crossplane: build packages ## Run the suite of CloudSpaces and claims there, with Crossplane.
 	$(GO) test -c -tags e2e -o $(OUT)/$@.test ./cluster/e2e/crossplane
-	$(TESTBED) down
-	$(TESTBED) up
+	$(FRESH)
 	$(TESTBED) crossplane
 	$(TESTBED) exec -- $(TESTBED_PUSH) --version $(VERSION)
 	$(OUT)/packages build --version $(UPGRADE) --output $(OUT)/xpkg --arch $(UPGRADE_ARCH)
@@ -142,10 +128,8 @@ bench-ready: build ## Compare the time to Ready with that of a bare helm install
 	$(TESTBED) exec -- $(OUT)/bench
 	$(TESTBED) down
 
-soak: build ## Make, change, break and delete Tenants under faults for SOAK_TIME. SOAK_FLAGS=--seed=N repeats a run.
-	$(GO) build -o $(OUT)/soak ./cluster/soak
-	$(TESTBED) down
-	$(TESTBED) up
+soak: build $(OUT)/soak ## Make, change, break and delete Tenants under faults for SOAK_TIME. SOAK_FLAGS=--seed=N repeats a run.
+	$(FRESH)
 	$(TESTBED) exec -- $(OUT)/soak --time $(SOAK_TIME) $(SOAK_FLAGS)
 	$(TESTBED) down
 
