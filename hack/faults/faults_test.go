@@ -33,6 +33,22 @@ func TestH3Refused(t *testing.T) {
 	for name, tc := range map[string]int{"H4: killed": 1, "Plain": 2} {
 		t.Run(name, nil)
 	}
+	cases := map[string]string{"H11: in a variable": "H12: is a value"}
+	for name := range cases {
+		t.Run(name, nil)
+	}
+	for name := range map[string]string{"H16: added to a variable": "a"} {
+		cases[name+", twice"] = "b"
+	}
+	for name, tc := range map[string]string{"H13: is no name": "a"} {
+		t.Run(tc, nil)
+		others[name] = tc
+	}
+	_ = map[string]int{"H14: is no test": 1}
+	others := map[string]string{"H15: is none either": "a"}
+	for name := range others {
+		t.Log(name)
+	}
 	t.Run("H5", nil)
 	t.Run("H6:close", nil)
 }
@@ -61,6 +77,8 @@ func TestH10Empty(t *testing.T) {}`),
 		{[]string{"H1", "H2"}, "H1, H2: two at once", "cluster/e2e/held_test.go", testBed},
 		{[]string{"K1"}, "TestK1Names", "internal/a/b_test.go", apiServer},
 		{[]string{"Q4"}, "FuzzQ4Quantities", "internal/a/a_test.go", fakeHost},
+		{[]string{"H11"}, "H11: in a variable", "internal/a/a_test.go", fakeHost},
+		{[]string{"H16"}, "H16: added to a variable", "internal/a/a_test.go", fakeHost},
 		{[]string{"H4"}, "H4: killed", "internal/a/a_test.go", fakeHost},
 		{[]string{"H3"}, "TestH3Refused", "internal/a/a_test.go", fakeHost},
 		{[]string{"K3"}, "TestK3Keys", "internal/a/c_test.go", fakeHost},

@@ -130,8 +130,14 @@ func scanFile(root fs.FS, file string) ([]test, bool, error) {
 			if slices.Contains(namers, calledName(n)) && len(n.Args) > 0 {
 				add(textOf(n.Args[0]))
 			}
-		case *ast.KeyValueExpr:
-			add(textOf(n.Key))
+		case *ast.RangeStmt:
+			for _, table := range tablesOf(n, f) {
+				for _, e := range table.Elts {
+					if kv, ok := e.(*ast.KeyValueExpr); ok {
+						add(textOf(kv.Key))
+					}
+				}
+			}
 		}
 
 		return true
@@ -155,6 +161,112 @@ func isTest(f *ast.FuncDecl) bool {
 	t, ok := p.X.(*ast.SelectorExpr)
 
 	return ok && (t.Sel.Name == "T" || t.Sel.Name == "F")
+}
+
+// tablesOf are the literals over which the loop goes, if it names a test by each key:
+// the one that stands there, or those that are given to the variable of that name.
+func tablesOf(loop *ast.RangeStmt, f *ast.File) []*ast.CompositeLit {
+	in := enclosing(f, loop)
+	if !namesTests(loop, in) {
+		return nil
+	}
+
+	switch x := loop.X.(type) {
+	case *ast.CompositeLit:
+		return []*ast.CompositeLit{x}
+	case *ast.Ident:
+		return literalsOf(x.Name, in)
+	default:
+		return nil
+	}
+}
+
+// namesTests says whether the loop names a test by each key, or makes it a key of what
+// another loop in the declaration names tests by.
+func namesTests(loop *ast.RangeStmt, in ast.Node) bool {
+	if runsEach(loop) {
+		return true
+	}
+
+	key, found := beginning(loop.Key), false
+
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			to, ok := a.Lhs[0].(*ast.IndexExpr)
+			found = found || ok && key != "" && beginning(to.Index) == key && areTests(beginning(to.X), in)
+		}
+
+		return !found
+	})
+
+	return found
+}
+
+// runsEach says whether the loop names a test by each key.
+func runsEach(loop *ast.RangeStmt) bool {
+	key, found := beginning(loop.Key), false
+
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		found = found || ok && key != "" && slices.Contains(namers, calledName(c)) && len(c.Args) > 0 && beginning(c.Args[0]) == key
+
+		return !found
+	})
+
+	return found
+}
+
+// areTests says whether a loop in the declaration names a test by each key of the variable.
+func areTests(variable string, in ast.Node) bool {
+	found := false
+
+	ast.Inspect(in, func(n ast.Node) bool {
+		loop, ok := n.(*ast.RangeStmt)
+		found = found || ok && variable != "" && beginning(loop.X) == variable && runsEach(loop)
+
+		return !found
+	})
+
+	return found
+}
+
+// beginning is the variable with which the text begins; empty if it is anything else.
+func beginning(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.BinaryExpr:
+		return beginning(e.X)
+	default:
+		return ""
+	}
+}
+
+// enclosing is the declaration in which the loop stands.
+func enclosing(f *ast.File, loop ast.Node) ast.Node {
+	for _, d := range f.Decls {
+		if d.Pos() <= loop.Pos() && loop.End() <= d.End() {
+			return d
+		}
+	}
+
+	return f
+}
+
+func literalsOf(variable string, in ast.Node) []*ast.CompositeLit {
+	var out []*ast.CompositeLit
+
+	ast.Inspect(in, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && beginning(a.Lhs[0]) == variable {
+			if l, ok := a.Rhs[0].(*ast.CompositeLit); ok {
+				out = append(out, l)
+			}
+		}
+
+		return true
+	})
+
+	return out
 }
 
 func isDouble(i *ast.ImportSpec) bool {
