@@ -18,7 +18,7 @@ import (
 
 // call is a request of the provider.
 type call struct {
-	// to is whom it is for: host, vcluster, reports or charts.
+	// to is whom it is for: host, vcluster or kubeopera-api.
 	to     string
 	method string
 	path   string
@@ -31,7 +31,6 @@ const (
 	toHost     = "host"
 	toVCluster = "vcluster"
 	toReports  = "kubeopera-api"
-	toCharts   = "charts"
 )
 
 // readCall reads the request, which can be read once more after it.

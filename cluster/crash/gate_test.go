@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -103,11 +104,17 @@ const (
 	stopAfter
 )
 
-// enter decides on a call. Nothing of a Tenant passes any more once it is stopped.
-func (g *gate) enter(c call) verdict {
+// enter decides on a call, and returns what tells of the point for which it is armed
+// now: by the time that a call is served it may be armed for another. Nothing of a
+// Tenant passes any more once it is stopped.
+func (g *gate) enter(c call) (v verdict, stopped, killed chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 
+	return g.decide(c), g.stopped, g.killed
+}
+
+func (g *gate) decide(c call) verdict {
 	switch {
 	case g.reached:
 		return hold
@@ -130,11 +137,7 @@ func (g *gate) enter(c call) verdict {
 
 // serve a call by the handler, unless the provider dies first.
 func (g *gate) serve(w http.ResponseWriter, r *http.Request, c call, h http.Handler) {
-	v := g.enter(c)
-
-	g.mu.Lock()
-	stopped, killed := g.stopped, g.killed
-	g.mu.Unlock()
+	v, stopped, killed := g.enter(c)
 
 	switch v {
 	case pass:
@@ -151,4 +154,52 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, c call, h http.Hand
 
 	<-killed
 	panic(http.ErrAbortHandler)
+}
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		point  point
+		want   []verdict
+	}{
+		"NoPoint": {reason: "nothing is stopped", want: []verdict{pass, pass, pass}},
+		"Before":  {reason: "the second is not passed on, nor any after it", point: point{n: 2}, want: []verdict{pass, stopBefore, hold}},
+		"After":   {reason: "the second is done, and none after it", point: point{n: 2, answered: true}, want: []verdict{pass, stopAfter, hold}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			g := &gate{}
+			g.arm(tc.point)
+
+			for i, want := range tc.want {
+				if got, _, _ := g.enter(call{method: http.MethodPost}); got != want {
+					t.Errorf("%s\ncall %d: got %d, want %d", tc.reason, i+1, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestGateArmedAnew: what was held goes with the provider that asked for it, also when
+// the gate is armed for the next one at that moment.
+func TestGateArmedAnew(t *testing.T) {
+	t.Parallel()
+
+	g := &gate{}
+	g.arm(point{n: 1})
+
+	_, _, killed := g.enter(call{method: http.MethodPost})
+
+	g.open()
+	g.arm(point{n: 1})
+
+	select {
+	case <-killed:
+	default:
+		t.Error("a call of the dead provider waits for the next one to be killed")
+	}
 }

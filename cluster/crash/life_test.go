@@ -63,15 +63,17 @@ type operation struct {
 	begin func(l *life) error
 	// wrong says what is not as it is to be in the end; empty when all is.
 	wrong func(l *life) string
+	// calls are how many it takes at least.
+	calls int
 	// optional says that a life is complete without it.
 	optional bool
 }
 
 func operations() []operation {
 	return []operation{
-		{name: "creation", begin: (*life).create, wrong: func(l *life) string { return l.notReady(oldVCluster) }},
-		{name: "upgrade", begin: (*life).upgrade, wrong: func(l *life) string { return l.notReady(newVCluster) }, optional: true},
-		{name: "deletion", begin: (*life).delete, wrong: (*life).notGone},
+		{name: "creation", begin: (*life).create, wrong: func(l *life) string { return l.notReady(oldVCluster) }, calls: 50},
+		{name: "upgrade", begin: (*life).upgrade, wrong: func(l *life) string { return l.notReady(newVCluster) }, calls: 20, optional: true},
+		{name: "deletion", begin: (*life).delete, wrong: (*life).notGone, calls: 35},
 	}
 }
 

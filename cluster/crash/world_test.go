@@ -43,7 +43,6 @@ type world struct {
 
 	host     client.WithWatch
 	slots    []*slot
-	charts   *gate // nil lets the calls for charts pass
 	reports  *rig.FakeKubeoperaAPI
 	provider *rig.Provider
 	folder   string
@@ -88,7 +87,7 @@ func newWorld(t *testing.T, slots int, every bool) *world {
 	}
 
 	w.serveReports()
-	w.prepareHost(serve(t, proxy(toCharts, func(call) *gate { return w.charts }, packCharts(t))))
+	w.prepareHost(serve(t, packCharts(t)))
 
 	as := rest.CopyConfig(cluster)
 	as.Impersonate.UserName = providerUser
