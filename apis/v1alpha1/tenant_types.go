@@ -262,8 +262,8 @@ const (
 	// ReasonBlocked: removal waits for the objects that the message names.
 	ReasonBlocked xpv2.ConditionReason = "Blocked"
 	// ReasonHostUnreachable: whether anything is left to remove cannot be found out, since
-	// the host cluster does not answer, or answers 401, or cannot be found; the message
-	// says why.
+	// the host cluster does not answer, or answers 401, or cannot be found, or is another
+	// than the Tenant lives on; the message says why.
 	ReasonHostUnreachable xpv2.ConditionReason = "HostUnreachable"
 	// ReasonExpiring: the stage is complete, and the client certificate of the kubeconfig
 	// ends soon.
@@ -327,6 +327,14 @@ type TenantStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
+
+	// HostClusterID is the host cluster that the CloudSpace lives on: the UID of the
+	// namespace kube-system there. It is set once the namespace of the vCluster is the
+	// Tenant's. If the provider configuration leads to another cluster, nothing is
+	// done there, and nothing is let go.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	HostClusterID string `json:"hostClusterID,omitempty"`
 
 	// ChartVersion of the vCluster release that was last observed.
 	// +optional

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,8 @@ type Host struct {
 	// Helm works on the releases of this host.
 	Helm *helm.Host
 
+	// id is the cluster's, once it was asked.
+	id      atomic.Pointer[string]
 	cache   cache.Cache
 	trouble *trouble
 	// ready is closed once the caches are filled.

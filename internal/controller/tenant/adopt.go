@@ -226,6 +226,8 @@ func (e *external) adopt(ctx context.Context, t *v1alpha1.Tenant, f *facts) (xpv
 		return v1alpha1.TypeBoundaryReady, fmt.Errorf("cannot adopt namespace %q on the host cluster: %w", ns.GetName(), err)
 	}
 
+	t.Status.HostClusterID = e.hostID
+
 	with := "what an earlier vCluster has left on its volume claims"
 	if r := f.release; f.installed() {
 		with = fmt.Sprintf("revision %d of release %q, chart version %s", r.Revision, r.Name, r.ChartVersion)

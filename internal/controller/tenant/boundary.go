@@ -188,6 +188,8 @@ func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, f *fact
 		return err
 	}
 
+	t.Status.HostClusterID = e.hostID
+
 	if !f.right && f.invalid == nil {
 		if err := e.makeWall(ctx, t, f.wall); err != nil {
 			return err

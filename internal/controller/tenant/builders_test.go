@@ -199,6 +199,11 @@ func (b namespaceBuilder) Condition(t corev1.NamespaceConditionType, message str
 
 func (b namespaceBuilder) Obj() *corev1.Namespace { return b.Namespace }
 
+// kubeSystem is the namespace by whose UID a cluster is known.
+func kubeSystem(uid types.UID) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: uid}}
+}
+
 // hostAPI says at which addresses the host's own API is.
 func hostAPI(addresses ...string) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{

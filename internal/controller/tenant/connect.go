@@ -73,8 +73,10 @@ type external struct {
 	kubeLive client.Reader // the same, past its cache
 	cached   client.Reader // the host, watched kinds only
 	live     client.Client // the host
-	helm     helm.Client
-	open     func(k *vcluster.Kubeconfig) (*wayIn, error)
+	// clusterID is the id of the host cluster, which does not ask for it each time.
+	clusterID func(ctx context.Context) (string, error)
+	helm      helm.Client
+	open      func(k *vcluster.Kubeconfig) (*wayIn, error)
 	// wakeAfter has the Tenant looked at again after that time.
 	wakeAfter func(d time.Duration)
 	record    event.Recorder
@@ -96,8 +98,10 @@ type external struct {
 	// retry says that a person asked for an attempt now.
 	retry bool
 
-	seen *facts
-	left remains
+	// hostID is the id of the host cluster, once checkHost found it right.
+	hostID string
+	seen   *facts
+	left   remains
 	// identified says that the Tenant's names were found to be its own.
 	identified bool
 	// settled is the Tenant once its status was settled, at that version.
@@ -188,7 +192,7 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		c.failures.forget(t, parts...)
 	}
 
-	e.cached, e.live, e.helm = h.Cached, h.Live, h.Helm.Client(e.names.namespace)
+	e.cached, e.live, e.clusterID, e.helm = h.Cached, h.Live, h.ClusterID, h.Helm.Client(e.names.namespace)
 	e.defaults.HostDefaults, e.defaults.isolatedBy = cfg.host, cfg.isolatedBy
 
 	if cfg.chart.Version != "" {

@@ -82,6 +82,10 @@ func (e *external) gather(ctx context.Context, t *v1alpha1.Tenant) (*facts, erro
 		return nil, err
 	}
 
+	if err := e.checkHost(ctx, t, f.boundary.namespace); err != nil {
+		return nil, err
+	}
+
 	if err := e.checkIdentity(ctx, t, f.boundary.namespace); err != nil {
 		return nil, err
 	}

@@ -51,6 +51,10 @@ func (e *external) readRemains(ctx context.Context, t *v1alpha1.Tenant) (remains
 		return r, notAnswered(err)
 	}
 
+	if err := e.checkHost(ctx, t, ns); err != nil {
+		return r, err
+	}
+
 	r.foreign = ns != nil && !owns(t, ns)
 
 	if !r.foreign {

@@ -36,6 +36,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -62,6 +63,8 @@ type world struct {
 	t *testing.T
 
 	host, kube client.WithWatch
+	// connection to the host, which remembers the cluster's id.
+	connection *host.Host
 	helm       *fakeHelm
 	clock      *clocktesting.FakePassiveClock
 	events     *recorder
@@ -124,12 +127,13 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 	w.helm = w.newHelm("vcluster-alice-default", manifest, func() {})
 	w.flux = w.newHelm(flux.Namespace, fluxManifest, func() { w.aside(w.makeFlux) })
 
-	b := map[bool]*fake.ClientBuilder{true: w.builder("kube"), false: w.builder("host").WithObjects(hostAPI("10.89.0.1"))}
+	b := map[bool]*fake.ClientBuilder{true: w.builder("kube"), false: w.builder("host").WithObjects(hostAPI("10.89.0.1"), kubeSystem("cluster-a"))}
 	for _, o := range objs {
 		b[livesBesideTenants(o)].WithObjects(o)
 	}
 
 	w.kube, w.host = b[true].Build(), b[false].Build()
+	w.connection = &host.Host{Live: w.host}
 
 	// A failure that is never met proves nothing. Worlds are large, and not kept.
 	reads := w.reads
@@ -321,7 +325,7 @@ func (w *world) checkPrecondition(ctx context.Context, c client.Client, o client
 // external is a new client for one pass.
 func (w *world) external(t *v1alpha1.Tenant) *external {
 	return &external{
-		kube: w.kube, cached: watchedOnly{w.host}, live: w.host, helm: w.helm.client(),
+		kube: w.kube, cached: watchedOnly{w.host}, live: w.host, clusterID: w.connection.ClusterID, helm: w.helm.client(),
 		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, unseen: w.unseen,
 		wakeAfter: func(d time.Duration) { w.woken = append(w.woken, d) },
 		chart:     w.chart, fluxChart: w.fluxChart,
