@@ -8,7 +8,7 @@
 // read with a page and the code 404, or with nothing at all and the code 200. To a
 // client the first is an object that does not exist, and the second one without
 // content. Here both are failures, as if there were no answer, and so are the pages of
-// a gateway.
+// a gateway. What is longer than an honest answer is not read to its end.
 package answers
 
 import (

@@ -116,7 +116,7 @@ func (h *Host) client(namespace string, opts ...Option) *client {
 		secrets:     h.core.Secrets(namespace),
 		records: func(ctx context.Context, name string) ([]metav1.ObjectMeta, error) {
 			l, err := h.metadata.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace).
-				List(ctx, metav1.ListOptions{LabelSelector: recordSelector(name), FieldSelector: "type=" + string(recordType)})
+				List(ctx, metav1.ListOptions{LabelSelector: notSynced(recordSelector(name)), FieldSelector: "type=" + string(recordType)})
 			if err != nil {
 				return nil, err
 			}

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 const (
@@ -32,6 +34,11 @@ const (
 func recordSelector(name string) string {
 	return labels.Set{"owner": "helm", "name": name}.String()
 }
+
+// notSynced narrows a selector of Secrets to those that no virtual cluster has synced to
+// its host. How many of these have the labels of a record, and how large they are, is the
+// tenant's to choose: a list that holds them may be longer than is read of an answer.
+func notSynced(selector string) string { return selector + ",!" + vcluster.LabelSyncedBy }
 
 // isRecord says whether a Secret has the name that Helm gives to the records of the
 // release that its labels name. The labels alone say nothing: what a virtual cluster

@@ -56,6 +56,7 @@ func TestForgedRecords(t *testing.T) {
 		forge  func(s *corev1.Secret)
 	}{
 		"Synced": {"a tenant's Secret, synced out of its virtual cluster", func(s *corev1.Secret) { s.Name += synced }},
+		"Named":  {"whatever its name is", func(s *corev1.Secret) { s.Labels["vcluster.loft.sh/managed-by"] = "vc-alice" }},
 		"Unlabeled": {"a revision that is none blocks nothing", func(s *corev1.Secret) {
 			s.Name += synced
 			s.Labels["version"] = "x"

@@ -32,7 +32,7 @@ func recordClient(cs *fake.Clientset) *client {
 		namespace: testNamespace,
 		secrets:   secrets,
 		records: func(ctx context.Context, name string) ([]metav1.ObjectMeta, error) {
-			l, err := secrets.List(ctx, metav1.ListOptions{LabelSelector: recordSelector(name)})
+			l, err := secrets.List(ctx, metav1.ListOptions{LabelSelector: notSynced(recordSelector(name))})
 			if err != nil {
 				return nil, err
 			}

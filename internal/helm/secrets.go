@@ -46,6 +46,8 @@ func (s *boundSecrets) Get(_ context.Context, name string, o metav1.GetOptions) 
 }
 
 func (s *boundSecrets) List(_ context.Context, o metav1.ListOptions) (*corev1.SecretList, error) {
+	o.LabelSelector = notSynced(o.LabelSelector)
+
 	out, err := s.SecretInterface.List(s.ctx, o)
 	if err != nil {
 		return nil, err

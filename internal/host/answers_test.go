@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubeopera/provider-kubeopera/internal/answers"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
 
@@ -59,5 +61,46 @@ func TestR4LoadBalancerWithoutAHost(t *testing.T) {
 				t.Errorf("a release: %v", err)
 			}
 		})
+	}
+}
+
+// TestFlood holds that a host cannot fill the provider's memory by what it answers.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+
+	part := []byte(strings.Repeat(" ", 1<<20))
+
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+
+		if body, ok := discovery[r.URL.Path]; ok {
+			_, _ = io.WriteString(w, body)
+			return
+		}
+
+		if _, cached := watchPaths[r.URL.Path]; cached {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+
+		for range answers.MaxOfHost/len(part) + 8 {
+			if _, err := w.Write(part); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+
+	h, err := newHost(t.Context(), &rest.Config{Host: s.URL}, func(types.NamespacedName) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := h.Live.Get(t.Context(), client.ObjectKey{Name: "x"}, &corev1.Namespace{}); !errors.Is(err, answers.ErrTooLong) || !strings.Contains(err.Error(), s.URL) {
+		t.Errorf("a namespace: %v", err)
+	}
+
+	if _, err := h.Helm.Client("x").Get(t.Context(), "y"); !errors.Is(err, answers.ErrTooLong) {
+		t.Errorf("a release: %v", err)
 	}
 }
