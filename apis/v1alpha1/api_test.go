@@ -44,6 +44,7 @@ func TestAPI(t *testing.T) {
 		"ProviderConfig":       testProviderConfig,
 		"ProviderConfigOrigin": testProviderConfigOrigin,
 		"ProviderConfigBad":    testProviderConfigRefused,
+		"AllowedNamespaces":    testAllowedNamespaces,
 		"Isolation":            testIsolation,
 		"Usage":                testUsage,
 		"AdvisorAgent":         testAdvisorAgent,

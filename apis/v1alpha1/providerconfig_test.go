@@ -6,6 +6,7 @@
 package v1alpha1_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,4 +156,42 @@ func testUsage(t *testing.T, c client.Client) {
 		err := c.Create(t.Context(), with(t, usage, field, nil), client.DryRunAll)
 		refused(t, "Both ends of a usage are required.", err, field, "Required")
 	}
+}
+
+// testAllowedNamespaces holds that the platform says which namespaces use its
+// configurations, by names and labels that there can be.
+func testAllowedNamespaces(t *testing.T, c client.Client) {
+	const path = "spec.allowedNamespaces"
+	configs := configs()
+
+	labels := map[string]any{}
+	for i := range 65 {
+		labels[fmt.Sprintf("label-%d", i)] = "x"
+	}
+
+	for name, tc := range map[string]struct {
+		reason string
+		value  map[string]any
+		want   []string
+	}{
+		"None":       {"Nobody may.", map[string]any{}, nil},
+		"List":       {"By name.", map[string]any{"list": []any{"team-a", "team-b"}}, nil},
+		"Selector":   {"By labels.", map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"tier": "gold"}}}, nil},
+		"NoName":     {"No namespace has that name.", map[string]any{"list": []any{"Team_A"}}, []string{path + ".list", "should match"}},
+		"Twice":      {"Once is enough.", map[string]any{"list": []any{"a", "a"}}, []string{path + ".list", "Duplicate"}},
+		"ManyLabels": {"A selector has an end.", map[string]any{"selector": map[string]any{"matchLabels": labels}}, []string{path + ".selector", "at most 64 matchLabels"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.Create(t.Context(), with(t, configs["Cluster"], path, tc.value), client.DryRunAll, client.FieldValidation("Strict"))
+			if tc.want == nil && err != nil {
+				t.Errorf("%s\nCreate(...): %v", tc.reason, err)
+			}
+			if tc.want != nil {
+				refused(t, tc.reason, err, tc.want...)
+			}
+		})
+	}
+
+	err := c.Create(t.Context(), with(t, configs["Namespaced"], path, map[string]any{}), client.DryRunAll, client.FieldValidation("Strict"))
+	refused(t, "A ProviderConfig is for its own namespace.", err, "allowedNamespaces")
 }

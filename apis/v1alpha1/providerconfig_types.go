@@ -52,7 +52,32 @@ type ClusterProviderConfigSpec struct {
 	// +optional
 	FluxChart *ChartSource `json:"fluxChart,omitempty"`
 
+	// AllowedNamespaces are the namespaces whose Tenants may use this configuration.
+	// Unset allows all. Tenants that use it and are not allowed any more are left as they
+	// are until they are deleted. ProviderConfigs that take defaults from the
+	// configuration named default are not bound by it.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+
 	HostDefaults `json:",inline"`
+}
+
+// AllowedNamespaces are the namespaces that are listed, and those that are selected. With
+// neither they are none.
+type AllowedNamespaces struct {
+	// List of names of namespaces.
+	// +optional
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	// +listType=set
+	List []string `json:"list,omitempty"`
+
+	// Selector of labels that namespaces have, such as kubernetes.io/metadata.name. One
+	// that is empty selects all namespaces.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.matchLabels) || size(self.matchLabels) <= 64) && (!has(self.matchExpressions) || size(self.matchExpressions) <= 64)",message="allowedNamespaces.selector must have at most 64 matchLabels and 64 matchExpressions"
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 }
 
 // HostDefaults are what all Tenants of one host cluster share.

@@ -36,6 +36,8 @@ type config struct {
 	chart       chartSource
 	fluxChart   chartSource
 	host        v1alpha1.HostDefaults
+	// allowed are the namespaces whose Tenants may use it; nil are all that can name it.
+	allowed *v1alpha1.AllowedNamespaces
 	// isolatedBy names the configuration that says how Tenants are isolated, and what
 	// they may override.
 	isolatedBy string
@@ -82,6 +84,7 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 			chart:       sourceOf(pc.Spec.Chart, defaultRepository, "chart", name),
 			fluxChart:   sourceOf(pc.Spec.FluxChart, flux.DefaultRepository, "fluxChart", name),
 			host:        pc.Spec.HostDefaults,
+			allowed:     pc.Spec.AllowedNamespaces,
 			isolatedBy:  name,
 		}, nil
 	case v1alpha1.ProviderConfigGroupVersionKind.Kind:

@@ -261,6 +261,13 @@ func (c *connector) placeOf(ctx context.Context, t *v1alpha1.Tenant) (place, err
 		return place{}, err
 	}
 
+	// What was made when it was allowed is taken down all the same.
+	if !meta.WasDeleted(t) {
+		if err := cfg.allow(ctx, c.kubeLive, t.GetNamespace()); err != nil {
+			return place{}, err
+		}
+	}
+
 	switch cfg.credentials.Source {
 	case xpv2.CredentialsSourceInjectedIdentity:
 		return place{config: cfg, key: injectedKey, open: func() (*rest.Config, error) { return c.injected, nil }}, nil
