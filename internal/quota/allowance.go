@@ -129,26 +129,14 @@ type (
 // values: its control plane, its etcd if it has one, and its CoreDNS. An error
 // names the field.
 func AllowanceFor(values map[string]any) (Allowance, error) {
-	all := vcluster.Merge(chartDefaults, values)
-
-	var v vclusterValues
-	// Helm and the host cluster read those of all objects that the chart makes.
-	if err := cmp.Or(quantity.Check(all, &v), quantity.CheckValues(all)); err != nil {
-		return Allowance{}, err
-	}
-
-	raw, err := json.Marshal(all)
+	v, distro, err := parseValues(values)
 	if err != nil {
-		return Allowance{}, fmt.Errorf("cannot read the vCluster values: %w", err)
-	}
-
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return Allowance{}, wrongType(err, "the resources of the control plane and CoreDNS")
+		return Allowance{}, err
 	}
 
 	a := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 
-	if err := a.addControlPlane(v.ControlPlane, string(vcluster.DistroOf(all))); err != nil {
+	if err := a.addControlPlane(v.ControlPlane, distro); err != nil {
 		return Allowance{}, err
 	}
 
@@ -159,11 +147,53 @@ func AllowanceFor(values map[string]any) (Allowance, error) {
 		}
 	}
 
-	if dns := v.ControlPlane.CoreDNS; dns.Enabled {
-		return a, a.addPods("controlPlane.coredns.deployment", "replicas", dns.Deployment)
+	err = a.addDNS(v.ControlPlane.CoreDNS)
+
+	return a, err
+}
+
+// AllowanceForDNS is the part of it that is for CoreDNS.
+func AllowanceForDNS(values map[string]any) (Allowance, error) {
+	v, _, err := parseValues(values)
+	if err != nil {
+		return Allowance{}, err
 	}
 
-	return a, nil
+	a := Allowance{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
+
+	err = a.addDNS(v.ControlPlane.CoreDNS)
+
+	return a, err
+}
+
+func (a *Allowance) addDNS(c coreDNS) error {
+	if !c.Enabled {
+		return nil
+	}
+
+	return a.addPods("controlPlane.coredns.deployment", "replicas", c.Deployment)
+}
+
+// parseValues reads what an allowance depends on, with the chart's defaults, and the
+// distribution that runs.
+func parseValues(values map[string]any) (v vclusterValues, distro string, err error) {
+	all := vcluster.Merge(chartDefaults, values)
+
+	// Helm and the host cluster read those of all objects that the chart makes.
+	if err := cmp.Or(quantity.Check(all, &v), quantity.CheckValues(all)); err != nil {
+		return v, "", err
+	}
+
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return v, "", fmt.Errorf("cannot read the vCluster values: %w", err)
+	}
+
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, "", wrongType(err, "the resources of the control plane and CoreDNS")
+	}
+
+	return v, string(vcluster.DistroOf(all)), nil
 }
 
 // addControlPlane adds the pods of the control plane. Without a volume of its own

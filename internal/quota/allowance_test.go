@@ -296,3 +296,23 @@ func TestChartDefaults(t *testing.T) {
 		t.Errorf("the chart's values give %+v, %v", inWords(a), err)
 	}
 }
+
+// TestAllowanceForDNS holds that CoreDNS has a part of the allowance, and which.
+func TestAllowanceForDNS(t *testing.T) {
+	t.Parallel()
+
+	for raw, want := range map[string]string{
+		`{}`: "20m/1",
+		`{"controlPlane": {"coredns": {"deployment": {"replicas": 2}}}}`: "40m/2",
+		`{"controlPlane": {"coredns": {"enabled": false}}}`:              "/",
+	} {
+		got, err := AllowanceForDNS(parse(t, raw))
+		if err != nil || inWords(got).CPU != want {
+			t.Errorf("%s: %+v, %v, want %s", raw, inWords(got), err, want)
+		}
+	}
+
+	if _, err := AllowanceForDNS(parse(t, `{"controlPlane": {"coredns": {"deployment": {"replicas": -1}}}}`)); err == nil {
+		t.Error("there are less pods than none")
+	}
+}

@@ -37,8 +37,9 @@ type desired struct {
 	chartVersionFrom string
 
 	values map[string]any
-	// allowance is what its pods need in the host namespace.
-	allowance quota.Allowance
+	// allowance is what its pods need in the host namespace, dns what those of its CoreDNS
+	// need of that.
+	allowance, dns quota.Allowance
 }
 
 // desire computes what the release of t's vCluster should be. An error names the
@@ -84,6 +85,10 @@ func desire(t *v1alpha1.Tenant, d defaults) (desired, error) {
 	}
 
 	out.allowance, err = quota.AllowanceFor(out.values)
+	if err == nil {
+		out.dns, err = quota.AllowanceForDNS(out.values)
+	}
+
 	if err != nil {
 		return desired{}, fmt.Errorf("cannot use vcluster.valuesOverrides: %w", err)
 	}

@@ -159,6 +159,28 @@ func TestQuotaLoweredWhileRolling(t *testing.T) {
 	}
 }
 
+// TestQuotaLoweredWithoutCoreDNS holds that a tenant who keeps its CoreDNS at zero keeps no
+// more room than that needs: a wall of 7 comes down to 5 as what is in use does.
+func TestQuotaLoweredWithoutCoreDNS(t *testing.T) {
+	t.Parallel()
+
+	w, b := newWorld(t), alice()
+	w.arrive(b.Obj())
+	w.setDNS(false)
+
+	*b.Spec.Quota.CPU = resource.MustParse("2")
+
+	for _, s := range []struct{ used, wall string }{{"6", "7"}, {"5", "6"}, {"4500m", "5500m"}, {"4", "5"}, {"2", "5"}} {
+		w.use(s.used)
+		w.mustPass(b.Obj())
+
+		q := read[*corev1.ResourceQuota](w, w.host, aliceHostNamespace, wallName)
+		if diff := cmp.Diff(s.wall, inWords(q.Spec.Hard)["limits.cpu"]); diff != "" {
+			t.Errorf("with %s in use: -want, +got:\n%s", s.used, diff)
+		}
+	}
+}
+
 // TestQuotaLoweredHidesNoIsolation holds that what could not be isolated is told first.
 func TestQuotaLoweredHidesNoIsolation(t *testing.T) {
 	t.Parallel()

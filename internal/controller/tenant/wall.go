@@ -25,24 +25,20 @@ import (
 // as it is not known what Flux needs, the one that is there stays: it may be
 // right, and less would refuse what runs. The error says so.
 func (e *external) wantWall(ctx context.Context, t *v1alpha1.Tenant, f *facts) (corev1.ResourceQuotaSpec, error) {
-	a, err := e.allowance(ctx, f)
+	p, err := e.platform(ctx, f)
 	if err != nil && f.boundary.quota != nil {
 		f.shares = quota.Shares(t.Spec.Quota, f.boundary.quota.Spec.Hard)
 		return f.boundary.quota.Spec, err
 	}
 
-	want := quota.Wall(t.Spec.Quota, a)
+	want := quota.Wall(t.Spec.Quota, p.all())
 	f.shares = quota.Shares(t.Spec.Quota, want.Hard)
 
 	if f.boundary.quota == nil {
 		return want, nil
 	}
 
-	if f.complete() {
-		a = quota.Allowance{}
-	}
-
-	wall, over := quota.Lowered(want, f.boundary.quota, a)
+	wall, over := quota.Lowered(want, f.boundary.quota, f.lacking(p))
 	if len(over) > 0 {
 		err = inUse(over, want.Hard)
 	}
@@ -65,17 +61,42 @@ func inUse(over []corev1.ResourceName, hard corev1.ResourceList) error {
 	return fmt.Errorf("%w, which is %s; it follows as pods are deleted", errInUse, strings.Join(words, ", "))
 }
 
-// complete says that all pods of the platform run, so that what is used counts them.
-func (f *facts) complete() bool {
-	return !f.workload.rolling && !slices.ContainsFunc([]xpv2.Condition{f.apiStage(), f.dnsStage(), f.flux.stage(), f.advisorStage()}, func(c xpv2.Condition) bool {
-		return c.Status != corev1.ConditionTrue
-	})
+// platform is what the platform's own pods need beside the tenant's.
+type platform struct {
+	// vcluster is the control plane with its CoreDNS, dns the latter alone.
+	vcluster, dns, advisor, flux quota.Allowance
 }
 
-// allowance is what the platform's own pods need beside the tenant's. With an
-// error it is what is known of it.
-func (e *external) allowance(ctx context.Context, f *facts) (quota.Allowance, error) {
-	a := f.desired.allowance
+func (p platform) all() quota.Allowance { return p.vcluster.Plus(p.advisor).Plus(p.flux) }
+
+// lacking is what of it may not run, so that what is in use does not count it. A part that
+// a tenant stops inside keeps no more room than it needs itself.
+func (f *facts) lacking(p platform) quota.Allowance {
+	var out quota.Allowance
+
+	runs := func(c xpv2.Condition) bool { return c.Status == corev1.ConditionTrue }
+
+	switch {
+	case f.workload.rolling || !runs(f.apiStage()):
+		out = out.Plus(p.vcluster)
+	case !runs(f.dnsStage()):
+		out = out.Plus(p.dns)
+	}
+
+	if !runs(f.flux.stage()) {
+		out = out.Plus(p.flux)
+	}
+
+	if !runs(f.advisorStage()) {
+		out = out.Plus(p.advisor)
+	}
+
+	return out
+}
+
+// platform finds out what its pods need. With an error it is what is known of it.
+func (e *external) platform(ctx context.Context, f *facts) (platform, error) {
+	p := platform{vcluster: f.desired.allowance, dns: f.desired.dns}
 
 	agents := slices.Clone(inPlace(f.children.otherAgents))
 	if f.children.wantAgent != nil {
@@ -90,15 +111,15 @@ func (e *external) allowance(ctx context.Context, f *facts) (quota.Allowance, er
 			errs = append(errs, fmt.Errorf("cannot find out what AdvisorAgent %q needs: %w", agent.GetName(), err))
 		}
 
-		a = a.Plus(need)
+		p.advisor = p.advisor.Plus(need)
 	}
 
 	if f.flux.wanted {
 		need, err := e.fluxAllowance(ctx, f.flux)
-		a, errs = a.Plus(need), append(errs, err)
+		p.flux, errs = need, append(errs, err)
 	}
 
-	return a, errors.Join(errs...)
+	return p, errors.Join(errs...)
 }
 
 // fluxAllowance is what Flux needs as it should be, or else as it is installed.
