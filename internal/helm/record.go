@@ -14,8 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
 const (
@@ -25,6 +23,9 @@ const (
 	recordPrefix = "sh.helm.release.v1."
 	// recordKey holds the release, compressed and in base64.
 	recordKey = "release"
+	// labelSynced is on what a virtual cluster has synced to its host. It is that of
+	// package vcluster, whose tests need this one.
+	labelSynced = "vcluster.loft.sh/managed-by"
 	// maxRecord is how large a release may be once it is unpacked, in bytes. A Secret
 	// holds 1 MiB, which can be made to unpack into hundreds.
 	maxRecord = 16 << 20
@@ -38,7 +39,7 @@ func recordSelector(name string) string {
 // notSynced narrows a selector of Secrets to those that no virtual cluster has synced to
 // its host. How many of these have the labels of a record, and how large they are, is the
 // tenant's to choose: a list that holds them may be longer than is read of an answer.
-func notSynced(selector string) string { return selector + ",!" + vcluster.LabelSyncedBy }
+func notSynced(selector string) string { return selector + ",!" + labelSynced }
 
 // isRecord says whether a Secret has the name that Helm gives to the records of the
 // release that its labels name. The labels alone say nothing: what a virtual cluster

@@ -83,7 +83,7 @@ func TestFlood(t *testing.T) {
 			return
 		}
 
-		for range answers.MaxOfHost/len(part) + 8 {
+		for range answers.OfHost.Bytes>>20 + 8 {
 			if _, err := w.Write(part); err != nil {
 				return
 			}

@@ -107,7 +107,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 	cfg.UserAgent = userAgent
 	cfg.QPS = -1 // The API server's own fairness limits the rate.
 	answers.Check(cfg)
-	answers.Bound(cfg, answers.MaxOfHost)
+	answers.Bound(cfg, answers.OfHost)
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next: next} })
 
 	httpClient, err := rest.HTTPClientFor(cfg)

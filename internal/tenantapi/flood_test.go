@@ -25,7 +25,7 @@ func TestFlood(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 
-		for range answers.MaxOfTenant/len(part) + 8 {
+		for range answers.OfTenant.Bytes>>20 + 8 {
 			if _, err := w.Write(part); err != nil {
 				return
 			}

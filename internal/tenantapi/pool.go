@@ -130,7 +130,7 @@ func open(cfg *rest.Config) (*API, error) {
 	// A client that is given its HTTP client adds none.
 	cfg.UserAgent = userAgent
 	answers.Check(cfg)
-	answers.Bound(cfg, answers.MaxOfTenant)
+	answers.Bound(cfg, answers.OfTenant)
 
 	h, err := rest.HTTPClientFor(cfg)
 	if err != nil {
