@@ -15,7 +15,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
+
+// TestLabelSynced holds that the label is the one by which all else knows what is synced.
+func TestLabelSynced(t *testing.T) {
+	t.Parallel()
+
+	if labelSynced != vcluster.LabelSyncedBy {
+		t.Errorf("it is %q, and %q elsewhere", labelSynced, vcluster.LabelSyncedBy)
+	}
+}
 
 func TestIsRecord(t *testing.T) {
 	t.Parallel()
