@@ -4,34 +4,22 @@
 package tenantquota
 
 import (
-	"encoding/json"
 	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
-	"github.com/kubeopera/provider-kubeopera/internal/rubbish"
 )
 
-// TestR7RubbishInTenantQuota holds that one of which any field is rubbish, and no schema
-// has seen it, is told about in words.
 func TestR7RubbishInTenantQuota(t *testing.T) {
 	t.Parallel()
 
-	for _, s := range rubbish.Of(t, &insidetest.Quota("a").Spec) {
-		t.Run(s.Field, func(t *testing.T) {
-			t.Parallel()
+	insidetest.ExpectRubbishTold(t, insidetest.Quota,
+		func(o *v1alpha1.TenantQuota) *v1alpha1.TenantQuotaSpec { return &o.Spec },
+		func(t *testing.T, objs ...client.Object) *insidetest.World[*v1alpha1.TenantQuota] {
+			t.Helper()
 
-			o := insidetest.Quota("a")
-			o.Spec = v1alpha1.TenantQuotaSpec{}
-
-			if err := json.Unmarshal(s.JSON, &o.Spec); err != nil {
-				t.Fatal(err)
-			}
-
-			w := newWorld(t, insidetest.Ready(o)...)
-			for range 2 {
-				insidetest.ExpectTold(t, w.Reconcile("a"))
-			}
+			return newWorld(t, objs...).World
 		})
-	}
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -38,10 +39,11 @@ const Namespace = "kubeopera-system"
 // Epoch is when the tests begin.
 var Epoch = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
-// Scheme knows Kubernetes' own kinds and ours.
+// Scheme knows our kinds, and those of Kubernetes' that are inside a Tenant. The fake
+// clients go through all that it knows at each write.
 var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(s), appsv1.AddToScheme(s), rbacv1.AddToScheme(s), v1alpha1.AddToScheme(s)); err != nil {
 		panic(err)
 	}
 
