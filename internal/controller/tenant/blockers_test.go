@@ -18,10 +18,8 @@ import (
 func TestDescribeNamespace(t *testing.T) {
 	t.Parallel()
 
-	const ns = "vcluster-alice-default"
-
 	meta := func(name string, finalizers ...string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Namespace: ns, Name: name, Finalizers: finalizers}
+		return metav1.ObjectMeta{Namespace: aliceNamespace, Name: name, Finalizers: finalizers}
 	}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: meta("data-x", "kubernetes.io/pvc-protection")}
 	elsewhere := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "other", Finalizers: []string{"x/y"}}}

@@ -37,6 +37,9 @@ import (
 // tenantNamespace is where the tests' Tenants live.
 const tenantNamespace = "kubeopera-system"
 
+// aliceNamespace is alice's on the host.
+const aliceNamespace = "vcluster-alice-default"
+
 // tenantBuilder builds Tenants.
 type tenantBuilder struct{ *v1alpha1.Tenant }
 

@@ -18,10 +18,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-const (
-	aliceNamespace = "vcluster-alice-default"
-	leftClaim      = "data-vc-alice-default-0"
-)
+const leftClaim = "data-vc-alice-default-0"
 
 // claimOf is the volume claim that the control plane of that release makes.
 func claimOf(release string) *corev1.PersistentVolumeClaim {

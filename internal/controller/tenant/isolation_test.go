@@ -72,10 +72,8 @@ func (w *world) egressOf(name string) []networkingv1.NetworkPolicyEgressRule {
 func TestIsolationFollows(t *testing.T) {
 	t.Parallel()
 
-	const ns = "vcluster-alice-default"
-
 	edit := func(w *world, name string, fn func(*networkingv1.NetworkPolicy)) {
-		change(w, w.host, ns, name, fn)
+		change(w, w.host, aliceNamespace, name, fn)
 	}
 
 	cases := map[string]struct {
@@ -86,7 +84,7 @@ func TestIsolationFollows(t *testing.T) {
 		"Nothing":     {"what is right is left alone", func(*world) {}, nil},
 		"OldProvider": {"an older provider made none of it", (*world).withoutPolicies, []string{mendNamespace, makeAPI, makeAll}},
 		"Deleted": {"somebody deletes a policy", func(w *world) {
-			w.remove(w.host, read[*networkingv1.NetworkPolicy](w, w.host, ns, isolation.TenantPolicy))
+			w.remove(w.host, read[*networkingv1.NetworkPolicy](w, w.host, aliceNamespace, isolation.TenantPolicy))
 		}, []string{makeAll}},
 		"Opened": {"somebody opens it", func(w *world) {
 			edit(w, isolation.TenantPolicy, func(p *networkingv1.NetworkPolicy) { p.Spec.Egress = []networkingv1.NetworkPolicyEgressRule{{}} })
@@ -100,13 +98,13 @@ func TestIsolationFollows(t *testing.T) {
 			edit(w, isolation.ControlPlanePolicy, func(p *networkingv1.NetworkPolicy) { delete(p.Labels, v1alpha1.LabelUserID) })
 		}, []string{mendAPI}},
 		"Lowered": {"somebody lowers the standard", func(w *world) {
-			change(w, w.host, "", ns, func(n *corev1.Namespace) { n.Labels[enforce] = "privileged" })
+			change(w, w.host, "", aliceNamespace, func(n *corev1.Namespace) { n.Labels[enforce] = "privileged" })
 		}, []string{mendNamespace}},
 		"Aged": {"or pins an older one", func(w *world) {
-			change(w, w.host, "", ns, func(n *corev1.Namespace) { n.Labels[enforce+"-version"] = "v1.20" })
+			change(w, w.host, "", aliceNamespace, func(n *corev1.Namespace) { n.Labels[enforce+"-version"] = "v1.20" })
 		}, []string{mendNamespace}},
 		"Audited": {"what others ask Pod Security for is theirs", func(w *world) {
-			change(w, w.host, "", ns, func(n *corev1.Namespace) { n.Labels["pod-security.kubernetes.io/warn"] = "restricted" })
+			change(w, w.host, "", aliceNamespace, func(n *corev1.Namespace) { n.Labels["pod-security.kubernetes.io/warn"] = "restricted" })
 		}, nil},
 		"Level": {"the configuration asks for another standard", func(w *world) {
 			w.isolated(&v1alpha1.Isolation{PodSecurity: v1alpha1.PodSecurityRestricted})
@@ -223,8 +221,6 @@ func TestIsolationOfNew(t *testing.T) {
 func TestIsolationKept(t *testing.T) {
 	t.Parallel()
 
-	const ns = "vcluster-alice-default"
-
 	gone := func(w *world) { w.remove(w.host, hostAPI()) }
 
 	cases := map[string]struct {
@@ -236,7 +232,7 @@ func TestIsolationKept(t *testing.T) {
 	}{
 		"Rules": {
 			"bad rules change nothing, nor does what stands beside them", func(w *world) { w.isolated(badRules()) }, nil,
-			[]string{"stays isolated as it is", ns, "isolation.egress[0].to[0].ipBlock.cidr"}, false,
+			[]string{"stays isolated as it is", aliceNamespace, "isolation.egress[0].to[0].ipBlock.cidr"}, false,
 		},
 		"NoAPI": {
 			"to know no address of the host's API is not to know that there is none", gone, nil,

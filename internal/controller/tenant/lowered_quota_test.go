@@ -45,7 +45,7 @@ func TestQuotaLoweredBelowUse(t *testing.T) {
 		w.use(s.used)
 		w.mustPass(b.Obj())
 
-		q := read[*corev1.ResourceQuota](w, w.host, aliceHostNamespace, wallName)
+		q := read[*corev1.ResourceQuota](w, w.host, aliceNamespace, wallName)
 		if diff := cmp.Diff(s.wall, inWords(q.Spec.Hard)["limits.cpu"]); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", s.reason, diff)
 		}
@@ -70,13 +70,11 @@ func TestQuotaLoweredBelowUse(t *testing.T) {
 	}
 }
 
-const aliceHostNamespace = "vcluster-alice-default"
-
 // use has the host count so much in use of what alice's wall limits.
 func (w *world) use(limitsCPU string) {
 	w.t.Helper()
 
-	change(w, w.host, aliceHostNamespace, wallName, func(q *corev1.ResourceQuota) {
+	change(w, w.host, aliceNamespace, wallName, func(q *corev1.ResourceQuota) {
 		q.Status.Used = corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse(limitsCPU)}
 	})
 }
@@ -115,7 +113,7 @@ func TestQuotaLoweredByAnOlderProvider(t *testing.T) {
 	w.arrive(b.Obj())
 
 	*b.Spec.Quota.CPU = resource.MustParse("2")
-	change(w, w.host, aliceHostNamespace, wallName, func(q *corev1.ResourceQuota) {
+	change(w, w.host, aliceNamespace, wallName, func(q *corev1.ResourceQuota) {
 		q.Spec.Hard[corev1.ResourceLimitsCPU] = resource.MustParse("5")
 	})
 
@@ -126,7 +124,7 @@ func TestQuotaLoweredByAnOlderProvider(t *testing.T) {
 		w.use(s.used)
 		w.mustPass(b.Obj())
 
-		q := read[*corev1.ResourceQuota](w, w.host, aliceHostNamespace, wallName)
+		q := read[*corev1.ResourceQuota](w, w.host, aliceNamespace, wallName)
 		if diff := cmp.Diff(s.wall, inWords(q.Spec.Hard)["limits.cpu"]); diff != "" {
 			t.Errorf("with %s in use: -want, +got:\n%s", s.used, diff)
 		}
@@ -153,7 +151,7 @@ func TestQuotaLoweredWhileRolling(t *testing.T) {
 	w.use("4")
 	w.mustPass(b.Obj())
 
-	q := read[*corev1.ResourceQuota](w, w.host, aliceHostNamespace, wallName)
+	q := read[*corev1.ResourceQuota](w, w.host, aliceNamespace, wallName)
 	if got := inWords(q.Spec.Hard)["limits.cpu"]; got != "7" {
 		t.Errorf("4 are in use and 3 may be missing: the wall is %s, want 7", got)
 	}

@@ -109,17 +109,15 @@ func TestSleeper(t *testing.T) {
 func TestIsolationFight(t *testing.T) {
 	t.Parallel()
 
-	const ns = "vcluster-alice-default"
-
 	for name, tc := range map[string]struct {
 		undo func(*world)
 		mend string
 	}{
 		"Policy": {func(w *world) {
-			change(w, w.host, ns, isolation.TenantPolicy, func(p *networkingv1.NetworkPolicy) { p.Spec.Egress = nil })
+			change(w, w.host, aliceNamespace, isolation.TenantPolicy, func(p *networkingv1.NetworkPolicy) { p.Spec.Egress = nil })
 		}, mendAll},
 		"Labels": {func(w *world) {
-			change(w, w.host, "", ns, func(n *corev1.Namespace) { n.Labels[enforce] = "privileged" })
+			change(w, w.host, "", aliceNamespace, func(n *corev1.Namespace) { n.Labels[enforce] = "privileged" })
 		}, mendNamespace},
 	} {
 		t.Run(name, func(t *testing.T) {
