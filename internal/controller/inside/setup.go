@@ -68,7 +68,7 @@ func Setup[T resource.Managed, F Facts](mgr ctrl.Manager, k Kind, h Handler[T, F
 func NewReconciler[T resource.Managed, F Facts](mgr manager.Manager, k Kind, c Controller, h Handler[T, F], o controller.Options) *managed.Reconciler {
 	kube := mgr.GetClient()
 
-	return managed.NewReconciler(mgr, resource.ManagedKind(k.GroupVersionKind), append(reconciler.Options(o),
+	return managed.NewReconciler(reconciler.WithoutIdleWrites(mgr), resource.ManagedKind(k.GroupVersionKind), append(reconciler.Options(o),
 		managed.WithTypedExternalConnector(connector[T, F]{Controller: c, handler: h}),
 		managed.WithInitializers(initializer{kube}),
 		managed.WithCriticalAnnotationUpdater(reconciler.StatusKeeper{CriticalAnnotationUpdater: managed.NewRetryingCriticalAnnotationUpdater(kube)}),

@@ -77,7 +77,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 	c := newConnector(mgr, o, name, hosts, waker)
 
-	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(reconciler.Options(o.Options),
+	r := managed.NewReconciler(reconciler.WithoutIdleWrites(mgr), resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(reconciler.Options(o.Options),
 		managed.WithTypedExternalConnector(c),
 		managed.WithInitializers(initializer{kube: mgr.GetClient()}),
 		managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient())}),

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// maxWritten is of how many objects it is remembered what was written last. Of one
+// that is forgotten, a status may be taken for stored that the cache has not seen
+// change; the next poll mends it.
+const maxWritten = 16384
+
+// WithoutIdleWrites is mgr with a client that does not send a status that is stored
+// already. The runtime writes one at the end of each pass, whatever it was.
+func WithoutIdleWrites(mgr manager.Manager) manager.Manager {
+	return quietManager{Manager: mgr, client: quietClient{Client: mgr.GetClient(), written: lru.New(maxWritten)}}
+}
+
+type quietManager struct {
+	manager.Manager
+
+	client client.Client
+}
+
+func (m quietManager) GetClient() client.Client { return m.client }
+
+type quietClient struct {
+	client.Client
+
+	// written are the resource versions that the last write of a status left, by UID.
+	written *lru.Cache
+}
+
+func (c quietClient) Status() client.SubResourceWriter {
+	return quietStatus{SubResourceWriter: c.Client.Status(), quietClient: c}
+}
+
+type quietStatus struct {
+	client.SubResourceWriter
+	quietClient
+}
+
+// Update writes the status of o unless it is stored.
+func (s quietStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	if s.isStored(ctx, o) {
+		return nil
+	}
+
+	err := s.SubResourceWriter.Update(ctx, o, opts...)
+	if err == nil {
+		s.written.Add(o.GetUID(), o.GetResourceVersion())
+	}
+
+	return err
+}
+
+// isStored says that o is as the cache has it, and that the cache has what was
+// written last. An older o must meet its conflict, or its transition would be lost.
+func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
+	if last, ok := s.written.Get(o.GetUID()); ok && last != o.GetResourceVersion() {
+		return false
+	}
+
+	have, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
+	if !ok || s.Client.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
+		return false // To write it says what is wrong.
+	}
+
+	return equality.Semantic.DeepEqual(have, o)
+}

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+// managerOf is a manager of which only the client is asked for.
+type managerOf struct {
+	manager.Manager
+
+	client client.Client
+}
+
+func (m managerOf) GetClient() client.Client { return m.client }
+
+// cached is a client that reads a Tenant from a cache, which the test fills.
+type cached struct {
+	client.Client
+
+	cache  *v1alpha1.Tenant
+	writes int
+}
+
+func newCached(t *testing.T) (c *cached, quiet client.Client) {
+	t.Helper()
+
+	c = &cached{}
+	stored := newKube(t, nil, &v1alpha1.Tenant{ObjectMeta: identity})
+	c.Client = interceptor.NewClient(stored, interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			c.cache.DeepCopyInto(o.(*v1alpha1.Tenant)) //nolint:forcetypeassert // Nothing else is read.
+			return nil
+		},
+		SubResourceUpdate: func(ctx context.Context, inner client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			c.writes++
+			return inner.SubResource(sub).Update(ctx, o, opts...)
+		},
+	})
+	c.cache = read(t, stored, &v1alpha1.Tenant{ObjectMeta: identity})
+
+	return c, WithoutIdleWrites(managerOf{client: c.Client}).GetClient()
+}
+
+// pass reads the Tenant, sets its message and writes its status, as the runtime does.
+func (c *cached) pass(t *testing.T, quiet client.Client, message string) (*v1alpha1.Tenant, error) {
+	t.Helper()
+
+	tn := read(t, quiet, &v1alpha1.Tenant{ObjectMeta: identity})
+	tn.SetConditions(xpv2.ReconcileSuccess().WithMessage(message))
+
+	return tn, quiet.Status().Update(t.Context(), tn)
+}
+
+func TestWithoutIdleWrites(t *testing.T) {
+	t.Parallel()
+
+	c, quiet := newCached(t)
+	step := func(reason, message string, writes int) *v1alpha1.Tenant {
+		t.Helper()
+
+		tn, err := c.pass(t, quiet, message)
+		if err != nil || c.writes != writes {
+			t.Fatalf("%s: %d writes instead of %d, %v", reason, c.writes, writes, err)
+		}
+
+		return tn
+	}
+
+	c.cache = step("a status that is not stored is written", "one", 1)
+	step("one that is stored is not", "one", 1)
+	step("however often", "one", 1)
+	c.cache = step("a change is written", "two", 2)
+
+	// Someone else changes the Tenant.
+	if err := c.Update(t.Context(), c.cache); err != nil {
+		t.Fatal(err)
+	}
+
+	c.cache = step("after another's write it is written once more", "two", 3)
+	step("and then no more", "two", 3)
+}
+
+// TestStaleCache holds that what the cache has not seen yet is not taken for stored:
+// a status is not to fall back to what it was before without a word.
+func TestStaleCache(t *testing.T) {
+	t.Parallel()
+
+	c, quiet := newCached(t)
+
+	first, err := c.pass(t, quiet, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	c.cache = first
+
+	second, err := c.pass(t, quiet, "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := c.pass(t, quiet, "one"); !kerrors.IsConflict(err) {
+		t.Errorf("with a cache that lags behind: %v", err)
+	}
+
+	c.cache = second
+
+	if _, err := c.pass(t, quiet, "one"); err != nil || c.writes != 4 {
+		t.Errorf("with a cache that has caught up: %d writes, %v", c.writes, err)
+	}
+}
