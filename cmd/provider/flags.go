@@ -42,6 +42,7 @@ type flags struct {
 	ChartCache             string `default:"${charts}" placeholder:"FOLDER" help:"Folder that charts are kept in, an emptyDir in a pod [${default}]."`
 	MetricsBindAddress     string `default:":8080" placeholder:"ADDRESS" help:"Where /metrics is served, 0 for nowhere [${default}]."`
 	HealthProbeBindAddress string `default:":8081" placeholder:"ADDRESS" help:"Where /healthz and /readyz are served, 0 for nowhere [${default}]."`
+	PprofBindAddress       string `default:"0" placeholder:"ADDRESS" help:"Where profiles are served at /debug/pprof, such as 127.0.0.1:6060, 0 for nowhere [${default}]."`
 }
 
 // vars are the defaults that are not known to the flags themselves.
@@ -73,6 +74,7 @@ func (f *flags) config() app.Config {
 		ChartCache:       f.ChartCache,
 		MetricsAddress:   f.MetricsBindAddress,
 		ProbeAddress:     f.HealthProbeBindAddress,
+		PprofAddress:     f.PprofBindAddress,
 		Version:          version,
 	}
 }

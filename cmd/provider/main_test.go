@@ -30,6 +30,7 @@ func defaults(cache string) app.Config {
 		ChartCache:       cache,
 		MetricsAddress:   ":8080",
 		ProbeAddress:     ":8081",
+		PprofAddress:     "0",
 		Version:          "dev",
 	}
 }
@@ -55,6 +56,7 @@ func all(cache string) app.Config {
 		ChartCache:       cache,
 		MetricsAddress:   "127.0.0.1:9090",
 		ProbeAddress:     "0",
+		PprofAddress:     "127.0.0.1:6060",
 		Version:          "dev",
 	}
 }
@@ -102,7 +104,7 @@ func TestParse(t *testing.T) {
 				"DEBUG": "true", "POLL": "30s", "SYNC": "2h", "MAX_RECONCILE_RATE": "3",
 				"LEADER_ELECTION": "true", "POD_NAMESPACE": "kubeopera-system", "CHART_CACHE": cache,
 				"ENABLE_CHANGELOGS": "true", "CHANGELOGS_SOCKET_PATH": "/run/changes.sock",
-				"METRICS_BIND_ADDRESS": "127.0.0.1:9090", "HEALTH_PROBE_BIND_ADDRESS": "0",
+				"METRICS_BIND_ADDRESS": "127.0.0.1:9090", "HEALTH_PROBE_BIND_ADDRESS": "0", "PPROF_BIND_ADDRESS": "127.0.0.1:6060",
 			},
 			want:  all(cache),
 			debug: true,
@@ -116,7 +118,7 @@ func TestParse(t *testing.T) {
 				"--debug", "--poll=30s", "--sync=2h", "--max-reconcile-rate=3",
 				"--leader-election", "--pod-namespace=kubeopera-system", "--chart-cache", cache,
 				"--enable-changelogs", "--changelogs-socket-path=/run/changes.sock",
-				"--metrics-bind-address=127.0.0.1:9090", "--health-probe-bind-address=0",
+				"--metrics-bind-address=127.0.0.1:9090", "--health-probe-bind-address=0", "--pprof-bind-address=127.0.0.1:6060",
 			},
 			want:  all(cache),
 			debug: true,

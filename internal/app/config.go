@@ -85,6 +85,8 @@ type Config struct {
 	// MetricsAddress and ProbeAddress are host:port to listen on; 0 turns it off.
 	MetricsAddress string
 	ProbeAddress   string
+	// PprofAddress is such an address for profiles of the running provider.
+	PprofAddress string
 
 	// Version of the provider, as change logs name it.
 	Version string
@@ -124,6 +126,7 @@ func (c Config) Validate() error {
 		{"changelogs-socket-path", func() error { return checkSocket(c.ChangeLogs, c.ChangeLogsSocket) }},
 		{"metrics-bind-address", func() error { return checkAddress(c.MetricsAddress) }},
 		{"health-probe-bind-address", func() error { return checkAddress(c.ProbeAddress) }},
+		{"pprof-bind-address", func() error { return checkAddress(c.PprofAddress) }},
 		{"chart-cache", func() error { return checkFolder(c.ChartCache) }},
 	}
 	for _, s := range checks {

@@ -28,6 +28,7 @@ func valid(t *testing.T) Config {
 		ChartCache:       filepath.Join(t.TempDir(), "charts"),
 		MetricsAddress:   ":8080",
 		ProbeAddress:     ":8081",
+		PprofAddress:     "0",
 	}
 }
 
@@ -108,6 +109,7 @@ func TestValidateRefuses(t *testing.T) {
 		"PodNamespace":   {"It must be a namespace's name.", func(c *Config) { c.PodNamespace = "A" }, []string{"--pod-namespace (POD_NAMESPACE)", "kubeopera-system"}},
 		"Metrics":        {"It must be an address.", func(c *Config) { c.MetricsAddress = "8080" }, []string{"--metrics-bind-address (METRICS_BIND_ADDRESS)", "such as :8080"}},
 		"MetricsPort":    {"Ports end at 65535.", func(c *Config) { c.MetricsAddress = ":65536" }, []string{"METRICS_BIND_ADDRESS", "such as :8080"}},
+		"Profiles":       {"It must be an address.", func(c *Config) { c.PprofAddress = "localhost" }, []string{"--pprof-bind-address (PPROF_BIND_ADDRESS)", "such as :8080"}},
 		"Probes":         {"It must be an address.", func(c *Config) { c.ProbeAddress = "" }, []string{"--health-probe-bind-address (HEALTH_PROBE_BIND_ADDRESS)", "such as :8080"}},
 		"Socket":         {"It is not relative to where the provider was started.", func(c *Config) { c.ChangeLogs, c.ChangeLogsSocket = true, "socket" }, []string{"--changelogs-socket-path (CHANGELOGS_SOCKET_PATH)", "such as /var/run/", "--enable-changelogs (ENABLE_CHANGELOGS)"}},
 		"SocketEmpty":    {"There must be one.", func(c *Config) { c.ChangeLogs = true }, []string{"CHANGELOGS_SOCKET_PATH", "such as /var/run/"}},

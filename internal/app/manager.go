@@ -48,6 +48,7 @@ func newManager(cluster *rest.Config, c Config, log logr.Logger) (ctrl.Manager, 
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: c.MetricsAddress},
 		HealthProbeBindAddress:        "0", // They are served by addProbes.
+		PprofBindAddress:              c.PprofAddress,
 		LeaderElection:                c.LeaderElection,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       podNamespace(c.PodNamespace, podNamespaceFile),

@@ -96,7 +96,7 @@ func holdLease(t *testing.T, c client.Client) *coordinationv1.Lease {
 
 // process is a provider that runs.
 type process struct {
-	healthy, ready, metrics string
+	healthy, ready, metrics, profiles string
 
 	stop func()
 	done <-chan error
@@ -110,14 +110,17 @@ func start(t *testing.T, log *changeLog) *process {
 	config.LeaderElection, config.PodNamespace = true, ownNamespace
 	config.ChangeLogs, config.ChangeLogsSocket, config.Version = true, log.socket, "v1.2.3"
 	config.ClientID, config.ClientSecret = "provider", leaked
-	config.MetricsAddress, config.ProbeAddress = freeAddress(t), freeAddress(t)
+	config.MetricsAddress, config.ProbeAddress, config.PprofAddress = freeAddress(t), freeAddress(t), freeAddress(t)
 
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, config, NewLogger(t.Output(), true)) }()
 	probes := "http://" + config.ProbeAddress
-	return &process{healthy: probes + "/healthz", ready: probes + "/readyz", metrics: "http://" + config.MetricsAddress + "/metrics", stop: stop, done: done}
+	return &process{
+		healthy: probes + "/healthz", ready: probes + "/readyz", metrics: "http://" + config.MetricsAddress + "/metrics",
+		profiles: "http://" + config.PprofAddress + "/debug/pprof/", stop: stop, done: done,
+	}
 }
 
 // expectRights holds that the provider lives and says which rights it lacks, and
@@ -158,6 +161,7 @@ func (p *process) expectLead(t *testing.T, c client.Client, lease *coordinationv
 	}
 	createTenants(t, c)
 	// Controllers count from their first start, which is after the election.
+	p.answers(t, p.profiles+"goroutine?debug=1", http.StatusOK, "goroutine profile: total")
 	p.answers(t, p.metrics, http.StatusOK, `controller_runtime_reconcile_total{controller="managed/tenant.kubeopera.io"`)
 	p.answers(t, p.metrics, http.StatusOK, `crossplane_managed_resource_exists{gvk="kubeopera.io/v1alpha1, Kind=Tenant"} 2`)
 	if holder(t, c, client.ObjectKeyFromObject(lease)) == "" {
