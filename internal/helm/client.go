@@ -44,6 +44,10 @@ type Client interface {
 	// Get returns the newest revision, or ErrReleaseNotFound.
 	Get(ctx context.Context, name string) (*Release, error)
 
+	// ResourceVersion is that of the newest revision, or ErrReleaseNotFound. It costs
+	// less than Get.
+	ResourceVersion(ctx context.Context, name string) (string, error)
+
 	// Install creates a release that is absent, or whose newest revision is
 	// uninstalled. ErrReleaseLocked if that one is pending, ErrReleaseChanged if
 	// it is anything else, ErrValuesRefused if the chart does not take the
@@ -74,11 +78,12 @@ type Client interface {
 // ClientFns is a Client made of functions, for the tests of callers. A nil
 // function must not be called.
 type ClientFns struct {
-	GetFn       func(ctx context.Context, name string) (*Release, error)
-	InstallFn   func(ctx context.Context, name string, c *Chart, values map[string]any) (*Release, error)
-	UpgradeFn   func(ctx context.Context, name string, c *Chart, values map[string]any) (*Release, error)
-	UninstallFn func(ctx context.Context, name string) error
-	UnlockFn    func(ctx context.Context, r *Release) error
+	GetFn             func(ctx context.Context, name string) (*Release, error)
+	ResourceVersionFn func(ctx context.Context, name string) (string, error)
+	InstallFn         func(ctx context.Context, name string, c *Chart, values map[string]any) (*Release, error)
+	UpgradeFn         func(ctx context.Context, name string, c *Chart, values map[string]any) (*Release, error)
+	UninstallFn       func(ctx context.Context, name string) error
+	UnlockFn          func(ctx context.Context, r *Release) error
 }
 
 var _ Client = ClientFns{}
@@ -86,6 +91,11 @@ var _ Client = ClientFns{}
 // Get calls GetFn.
 func (f ClientFns) Get(ctx context.Context, name string) (*Release, error) {
 	return f.GetFn(ctx, name)
+}
+
+// ResourceVersion calls ResourceVersionFn.
+func (f ClientFns) ResourceVersion(ctx context.Context, name string) (string, error) {
+	return f.ResourceVersionFn(ctx, name)
 }
 
 // Install calls InstallFn.

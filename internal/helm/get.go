@@ -27,6 +27,14 @@ func (c *client) Get(ctx context.Context, name string) (*Release, error) {
 	return toRelease(r, m), nil
 }
 
+func (c *client) ResourceVersion(ctx context.Context, name string) (string, error) {
+	m, err := c.newest(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return m.GetResourceVersion(), nil
+}
+
 // recordsOf lists the metadata of the records of a release.
 func (c *client) recordsOf(ctx context.Context, name string) ([]metav1.ObjectMeta, error) {
 	records, err := c.records(ctx, name)

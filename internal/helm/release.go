@@ -66,6 +66,8 @@ type Release struct {
 	Manifest string
 	// Labels of the stored record other than those of its bookkeeping.
 	Labels map[string]string
+	// ResourceVersion of the stored record.
+	ResourceVersion string
 	// Ours says that the chart and the values are those that this provider wrote
 	// last, or that someone has rolled back to. It is false for what was written
 	// before the provider marked its revisions.
@@ -151,6 +153,7 @@ func toRelease(r *release.Release, m *metav1.ObjectMeta) *Release {
 	out.Ours = isOurs(out)
 	if m != nil {
 		out.Updated = lastWrite(m, out.Updated)
+		out.ResourceVersion = m.GetResourceVersion()
 	}
 	return out
 }

@@ -26,8 +26,9 @@ import (
 // userAgent names the writer in a tenant's audit log.
 const userAgent = "provider-kubeopera"
 
-// idle is how long the clients of a Tenant stay that nobody asked for.
-const idle = 10 * time.Minute
+// idle is how long the clients of a Tenant stay that nobody asked for. Glances use them
+// without asking, for at most half as long.
+const idle = 2 * time.Hour
 
 // API is the way into one vCluster. Every call is bounded by its context only.
 type API struct {

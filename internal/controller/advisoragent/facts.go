@@ -47,7 +47,7 @@ func (h handler) Gather(ctx context.Context, p inside.Pass, a *v1alpha1.AdvisorA
 	}
 
 	f := &facts{}
-	if f.objects, err = inside.Look(ctx, p.API.Live, want); err != nil {
+	if f.objects, err = inside.Look(ctx, p.Inside, want); err != nil {
 		return nil, err
 	}
 
@@ -55,7 +55,7 @@ func (h handler) Gather(ctx context.Context, p inside.Pass, a *v1alpha1.AdvisorA
 		return nil, err
 	}
 
-	return f, f.gatherDeployment(ctx, p.API.Live)
+	return f, f.gatherDeployment(ctx, p.Inside)
 }
 
 // Remains looks for everything that the AdvisorAgent may have made and that is
@@ -78,7 +78,7 @@ func (h handler) Remains(ctx context.Context, p inside.Pass, a *v1alpha1.Advisor
 		return nil, err
 	}
 
-	found, err := inside.Find(ctx, p.API.Live, want)
+	found, err := inside.Find(ctx, p.Inside, want)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/advisor"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 )
 
 // world is where AdvisorAgents are.
@@ -32,7 +33,7 @@ func newWorld(t *testing.T, objs ...client.Object) *world {
 	kube := insidetest.NewKube(inside.IndexTenant, inside.TenantNameOf, objs...)
 	w := &world{World: insidetest.NewWorld(t, kube, func() *v1alpha1.AdvisorAgent { return &v1alpha1.AdvisorAgent{} })}
 	w.Reconciler = func() reconcile.Reconciler {
-		c := inside.Controller{Kube: w.Kube, Live: w.Kube, Open: w.Open, Record: w.Events, Clock: w.Clock, Waker: w.Waker}
+		c := inside.Controller{Kube: w.Kube, Live: w.Kube, Looks: glance.NewMemory(w.Clock), Open: w.Open, Record: w.Events, Clock: w.Clock, Waker: w.Waker}
 		return inside.NewReconciler(w.Manager(), kind, c, handler{defaultImage: w.image}, w.Options())
 	}
 

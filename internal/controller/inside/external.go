@@ -11,8 +11,11 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 )
 
 // createdDelay is how long after something was made it is worth to look again.
@@ -65,8 +68,12 @@ type connector[T resource.Managed, F Facts] struct {
 	handler Handler[T, F]
 }
 
-// Connect finds the vCluster.
+// Connect finds the vCluster. It does without if a glance shows that nothing has changed.
 func (c connector[T, F]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	if came, ok := c.Looks.Same(ctx, mg); ok {
+		return glance.Seen[T](came), nil
+	}
+
 	return &external[T, F]{Pass: c.begin(ctx, mg), handler: c.handler, wasReady: mg.GetCondition(xpv2.TypeReady)}, nil
 }
 
@@ -109,7 +116,12 @@ func (e *external[T, F]) Observe(ctx context.Context, mg T) (managed.ExternalObs
 		return managed.ExternalObservation{ResourceUpToDate: true}, nil
 	}
 
-	return managed.ExternalObservation{ResourceExists: exists, ResourceUpToDate: e.seen.Settled()}, nil
+	came := managed.ExternalObservation{ResourceExists: exists, ResourceUpToDate: e.seen.Settled()}
+	if exists && came.ResourceUpToDate && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
+		e.Looks.Keep(mg, e.reads, came)
+	}
+
+	return came, nil
 }
 
 // exists says whether there is something that could be updated. Without leave to do

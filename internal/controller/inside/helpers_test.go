@@ -6,10 +6,12 @@ package inside
 import (
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
@@ -22,8 +24,8 @@ func newKube(objs ...client.Object) client.WithWatch {
 }
 
 // controllerOf has clients for an API that is not asked anything.
-func controllerOf(kube client.Reader) Controller {
-	return Controller{Kube: kube, Live: kube, Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return &tenantapi.API{}, nil }}
+func controllerOf(kube client.Client) Controller {
+	return Controller{Kube: kube, Live: kube, Clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return &tenantapi.API{}, nil }}
 }
 
 // wantQuota wants a ResourceQuota of that name in a namespace.
@@ -66,4 +68,13 @@ func live(w Wanted, labels map[string]string) *unstructured.Unstructured {
 	}
 
 	return out
+}
+
+// targetOf is what a pass of the controller finds for mg.
+func targetOf(t *testing.T, c Controller, mg resource.Managed) (Target, error) {
+	t.Helper()
+
+	p := c.begin(t.Context(), mg)
+
+	return p.Target, p.unavailable
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -47,13 +48,20 @@ func Find(ctx context.Context, c client.Client, want []Wanted) ([]Found, error) 
 }
 
 // Look compares what is wanted with what is there, in the same order. It has the
-// API server itself compare them, by a dry run, and changes nothing.
-func Look(ctx context.Context, c client.Client, want []Wanted) ([]Found, error) {
+// API server itself compare them, by a dry run, and changes nothing. What was read
+// already is not read again.
+func Look(ctx context.Context, c client.Client, want []Wanted, read ...*unstructured.Unstructured) ([]Found, error) {
 	out := make([]Found, len(want))
 
 	return out, Each(len(want), func(i int) error {
+		isThat := func(o *unstructured.Unstructured) bool {
+			return o.GroupVersionKind() == want[i].GroupVersionKind() && client.ObjectKeyFromObject(o) == client.ObjectKeyFromObject(want[i])
+		}
+
 		var err error
-		if out[i], err = find(ctx, c, want[i]); err != nil {
+		if at := slices.IndexFunc(read, isThat); at >= 0 {
+			out[i] = Found{Want: want[i], Live: read[at]}
+		} else if out[i], err = find(ctx, c, want[i]); err != nil {
 			return err
 		}
 

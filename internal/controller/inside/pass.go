@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -40,9 +41,13 @@ const (
 type Controller struct {
 	// Kube is where the objects and their Tenants live. It reads Secrets not from a
 	// cache.
-	Kube client.Reader
+	Kube client.Client
 	// Live is the same past its cache.
 	Live client.Reader
+	// Metadata is the cache of that of Secrets which the provider made.
+	Metadata client.Reader
+	// Looks are the last at each object that was as it should be.
+	Looks *glance.Memory
 	// Open makes the clients for the vCluster of the Tenant of a UID.
 	Open   func(tenant types.UID, k *vcluster.Kubeconfig) (*tenantapi.API, error)
 	Record event.Recorder
@@ -58,6 +63,8 @@ type Pass struct {
 	// May is what the management policies of the object allow.
 	May reconciler.Policies
 
+	// reads are what the pass reads.
+	reads *glance.Look
 	// unavailable says why the vCluster is not available; nil when it is.
 	unavailable error
 	until       time.Time
@@ -66,8 +73,9 @@ type Pass struct {
 // begin finds the vCluster. That it is not available is no failure here: what
 // follows from it depends on what is to be done.
 func (c Controller) begin(ctx context.Context, mg resource.Managed) Pass {
-	p := Pass{Controller: c, May: reconciler.PoliciesOf(mg)}
-	p.Target, p.unavailable = c.target(ctx, mg)
+	p := Pass{Controller: c, May: reconciler.PoliciesOf(mg), reads: &glance.Look{}}
+	p.Kube = p.reads.OfManager(c.Kube, c.Metadata)
+	p.Target, p.unavailable = p.target(ctx, mg)
 	// Contexts know no clock but the real one.
 	p.until = time.Now().Add(callTimeout(mg, p.Target, c.Clock.Now()))
 
@@ -101,7 +109,7 @@ func (p Pass) Write(ctx context.Context, mg resource.Managed, found []Found) err
 		}
 	}
 
-	err := write(ctx, p.API.Live, due)
+	err := write(ctx, p.Inside, due)
 	if isRace(err) {
 		p.Waker.WakeAfter(client.ObjectKeyFromObject(mg), raceDelay)
 		return nil
@@ -113,7 +121,7 @@ func (p Pass) Write(ctx context.Context, mg resource.Managed, found []Found) err
 // Remove asks for the deletion of all of these, in their order.
 func (p Pass) Remove(ctx context.Context, left []*unstructured.Unstructured) error {
 	for _, o := range left {
-		if err := remove(ctx, p.API.Live, o); err != nil {
+		if err := remove(ctx, p.Inside, o); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
@@ -45,12 +46,14 @@ func Setup[T resource.Managed, F Facts](mgr ctrl.Manager, k Kind, h Handler[T, F
 	}
 
 	c := Controller{
-		Kube:   mgr.GetClient(),
-		Live:   mgr.GetAPIReader(),
-		Open:   pool.Get,
-		Record: reconciler.NewRecorder(mgr, k.controller(), o),
-		Clock:  clock.RealClock{},
-		Waker:  &reconciler.Waker{},
+		Kube:     mgr.GetClient(),
+		Live:     mgr.GetAPIReader(),
+		Metadata: mgr.GetCache(),
+		Looks:    glance.NewMemory(clock.RealClock{}),
+		Open:     pool.Get,
+		Record:   reconciler.NewRecorder(mgr, k.controller(), o),
+		Clock:    clock.RealClock{},
+		Waker:    &reconciler.Waker{},
 	}
 
 	return ctrl.NewControllerManagedBy(mgr).

@@ -48,18 +48,20 @@ type Target struct {
 	Tenant *v1alpha1.Tenant
 	// API of its vCluster; nil when it is not available.
 	API *tenantapi.API
+	// Inside reads and writes there.
+	Inside client.Client
 }
 
 // target finds the vCluster of the Tenant that mg refers to, and the clients for
 // it by what the Tenant has published. It makes no call to the tenant's API. With
 // an error, for which see [isWaiting], the Target holds as much as was found.
-func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, error) {
+func (p Pass) target(ctx context.Context, mg resource.Managed) (Target, error) {
 	ref, _ := TenantOf(mg)
 
 	// What goes may go without a cleanup when its Tenant is gone, which no cache proves.
-	kube := c.Kube
+	kube := client.Reader(p.Kube)
 	if meta.WasDeleted(mg) {
-		kube = c.Live
+		kube = p.Live
 	}
 
 	t := &v1alpha1.Tenant{}
@@ -77,7 +79,7 @@ func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, er
 		return Target{Tenant: t}, fmt.Errorf("%w: Tenant %q", errTenantDeleting, ref.Name)
 	}
 
-	k, err := c.kubeconfig(ctx, t)
+	k, err := p.kubeconfig(ctx, t)
 	if err != nil {
 		return Target{Tenant: t}, err
 	}
@@ -86,20 +88,20 @@ func (c Controller) target(ctx context.Context, mg resource.Managed) (Target, er
 		return Target{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", errUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
 	}
 
-	api, err := c.Open(t.GetUID(), k)
+	api, err := p.Open(t.GetUID(), k)
 	if err != nil {
 		return Target{Tenant: t}, fmt.Errorf("cannot use the kubeconfig of Tenant %q: %w", ref.Name, err)
 	}
 
-	return Target{Tenant: t, API: api}, nil
+	return Target{Tenant: t, API: api, Inside: p.reads.Live(api.Live, nil)}, nil
 }
 
 // kubeconfig is the one that the Tenant has published.
-func (c Controller) kubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcluster.Kubeconfig, error) {
+func (p Pass) kubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcluster.Kubeconfig, error) {
 	key := types.NamespacedName{Namespace: t.GetNamespace(), Name: vcluster.KubeconfigSecretName(t.Spec.CloudSpaceID)}
 
 	s := &corev1.Secret{}
-	if err := c.Kube.Get(ctx, key, s); kerrors.IsNotFound(err) {
+	if err := p.Kube.Get(ctx, key, s); kerrors.IsNotFound(err) {
 		return nil, fmt.Errorf("%w: Tenant %q has not published Secret %q", errNoKubeconfig, t.GetName(), key.Name)
 	} else if err != nil {
 		return nil, fmt.Errorf("cannot read Secret %q: %w", key.Name, err)

@@ -81,7 +81,7 @@ func TestTarget(t *testing.T) {
 				return &tenantapi.API{}, tc.open
 			}
 
-			found, err := c.target(t.Context(), tc.of)
+			found, err := targetOf(t, c, tc.of)
 			if !errors.Is(err, tc.err) || (err != nil && !strings.Contains(err.Error(), tc.says)) {
 				t.Errorf("%s: %v", tc.reason, err)
 			}
@@ -112,7 +112,7 @@ func TestTargetCannotRead(t *testing.T) {
 			},
 		})
 
-		if _, err := controllerOf(kube).target(t.Context(), insidetest.Agent("a")); !errors.Is(err, insidetest.ErrInjected) || isWaiting(err) {
+		if _, err := targetOf(t, controllerOf(kube), insidetest.Agent("a")); !errors.Is(err, insidetest.ErrInjected) || isWaiting(err) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestR4TenantIsNotGoneByACache(t *testing.T) {
 			c := controllerOf(newKube(append(clones(cache), insidetest.Secret(insidetest.Tenant(), insidetest.Kubeconfig()))...))
 			c.Live = newKube(insidetest.Tenant())
 
-			found, err := c.target(t.Context(), insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch))
+			found, err := targetOf(t, c, insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch))
 			if err != nil || found.API == nil {
 				t.Errorf("the vCluster is there to be cleaned up: found %t, %v", found.API != nil, err)
 			}

@@ -18,6 +18,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +26,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/quota"
@@ -39,8 +41,8 @@ const injectedKey = "injected"
 // without it.
 const downloadWait = 10 * time.Second
 
-// glance is how long a pass waits for a chart that it can do without.
-const glance = 50 * time.Millisecond
+// brief is how long a pass waits for a chart that it can do without.
+const brief = 50 * time.Millisecond
 
 var errNotTenant = errors.New("not a Tenant")
 
@@ -48,12 +50,15 @@ var errNotTenant = errors.New("not a Tenant")
 type connector struct {
 	kube     client.Client
 	kubeLive client.Reader
+	// metadata is the cache of that of Secrets which the provider made.
+	metadata client.Reader
+	looks    *glance.Memory
 	injected *rest.Config
 	hosts    *host.Pool
 	waker    *reconciler.Waker
 	tenants  *tenantapi.Pool
 	charts   *helm.ChartCache
-	track    func(ctx context.Context, mg resource.ModernManaged) error
+	track    func(ctx context.Context, kube client.Client, mg resource.ModernManaged) error
 	record   event.Recorder
 	clock    clock.PassiveClock
 	failures *failures
@@ -79,8 +84,10 @@ type external struct {
 	open      func(k *vcluster.Kubeconfig) (*wayIn, error)
 	// wakeAfter has the Tenant looked at again after that time.
 	wakeAfter func(d time.Duration)
-	record    event.Recorder
-	clock     clock.PassiveClock
+	// keep what a look came to that has to come to the same until something changes.
+	keep   func(came managed.ExternalObservation)
+	record event.Recorder
+	clock  clock.PassiveClock
 
 	chart     func(ctx context.Context, version string) (*helm.Chart, error)
 	fluxChart func(ctx context.Context, version string) (*helm.Chart, error)
@@ -95,6 +102,8 @@ type external struct {
 	before   v1alpha1.TenantStatus
 	// reports says that kubeopera-api is told.
 	reports bool
+	// waking says that the Tenant is to be looked at again after some time.
+	waking bool
 	// retry says that a person asked for an attempt now.
 	retry bool
 
@@ -113,13 +122,20 @@ type external struct {
 
 var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}
 
-// Connect finds out on which host the Tenant lives and with what defaults.
+// Connect finds out on which host the Tenant lives and with what defaults. It does
+// without if a glance shows that nothing has changed.
 func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.TypedExternalClient[*v1alpha1.Tenant], error) {
+	if came, ok := c.looks.Same(ctx, t); ok {
+		return glance.Seen[*v1alpha1.Tenant](came), nil
+	}
+
+	look := &glance.Look{}
 	e := &external{
-		kube:      c.kube,
+		kube:      look.OfManager(c.kube, c.metadata),
 		kubeLive:  c.kubeLive,
-		open:      c.opener(t),
+		open:      c.opener(t, look),
 		wakeAfter: func(d time.Duration) { c.waker.WakeAfter(client.ObjectKeyFromObject(t), d) },
+		keep:      func(came managed.ExternalObservation) { c.looks.Keep(t, look, came) },
 		record:    c.record,
 		clock:     c.clock,
 		failures:  c.failures,
@@ -136,7 +152,7 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 		c.stages.mark(t, created, c.clock.Now())
 	}
 
-	if err := c.connect(ctx, t, e); err != nil {
+	if err := c.connect(ctx, t, e, look); err != nil {
 		if !meta.WasDeleted(t) {
 			e.reportUnknown(t, err)
 			return nil, err
@@ -152,6 +168,13 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 	return e, nil
 }
 
+// forget what is kept of a Tenant beside the cluster, which is gone.
+func (c *connector) forget(tenant types.UID) {
+	c.places.forget(tenant)
+	c.unseen.forget(tenant)
+	c.tenants.Drop(tenant)
+}
+
 // Disconnect tells of what the pass changed, if that was stored. It closes nothing: the host's clients
 // serve other Tenants, and those inside the vCluster the next pass.
 func (e *external) Disconnect(context.Context) error {
@@ -162,14 +185,14 @@ func (e *external) Disconnect(context.Context) error {
 	return nil
 }
 
-func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external) error {
+func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external, look *glance.Look) error {
 	// The usage of a Tenant that is going cannot always be written: its
 	// namespace may be going as well.
-	if err := c.track(ctx, t); err != nil && !meta.WasDeleted(t) {
+	if err := c.track(ctx, e.kube, t); err != nil && !meta.WasDeleted(t) {
 		return fmt.Errorf("cannot track the usage of the provider configuration: %w", err)
 	}
 
-	at, err := c.find(ctx, t)
+	at, err := c.find(ctx, e.kube, t)
 	if err != nil {
 		return unfound(err)
 	}
@@ -192,7 +215,8 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		c.failures.forget(t, parts...)
 	}
 
-	e.cached, e.live, e.clusterID, e.helm = h.Cached, h.Live, h.ClusterID, h.Helm.Client(e.names.namespace)
+	e.cached, e.live, e.clusterID = look.Cached(h.Cached), look.Live(h.Live, h.Cached), h.ClusterID
+	e.helm = lookingHelm{Client: h.Helm.Client(e.names.namespace), look: look}
 	e.defaults.HostDefaults, e.defaults.isolatedBy = cfg.host, cfg.isolatedBy
 
 	if cfg.chart.Version != "" {
@@ -203,20 +227,20 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		e.defaults.fluxChartVersion = cfg.fluxChart.Version
 	}
 
-	e.chart = c.getter(cfg.chart, downloadWait)
-	e.fluxChart = c.getter(cfg.fluxChart, downloadWait)
-	e.fluxNeeds = c.fluxNeeds(cfg.fluxChart)
+	e.chart = c.getter(e.kube, cfg.chart, downloadWait)
+	e.fluxChart = c.getter(e.kube, cfg.fluxChart, downloadWait)
+	e.fluxNeeds = c.fluxNeeds(e.kube, cfg.fluxChart)
 
 	return nil
 }
 
 // getter fetches charts from there, and waits so long for a download.
-func (c *connector) getter(from chartSource, wait time.Duration) func(context.Context, string) (*helm.Chart, error) {
+func (c *connector) getter(kube client.Reader, from chartSource, wait time.Duration) func(context.Context, string) (*helm.Chart, error) {
 	return func(ctx context.Context, version string) (*helm.Chart, error) {
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 
-		ref, err := from.ref(ctx, c.kube, version)
+		ref, err := from.ref(ctx, kube, version)
 		if err != nil {
 			return nil, err
 		}
@@ -227,8 +251,8 @@ func (c *connector) getter(from chartSource, wait time.Duration) func(context.Co
 
 // fluxNeeds computes what Flux needs from its chart. It does not wait for one
 // that is not here yet.
-func (c *connector) fluxNeeds(from chartSource) func(context.Context, desired) (quota.Allowance, error) {
-	get := c.getter(from, glance)
+func (c *connector) fluxNeeds(kube client.Reader, from chartSource) func(context.Context, desired) (quota.Allowance, error) {
+	get := c.getter(kube, from, brief)
 
 	return func(ctx context.Context, d desired) (quota.Allowance, error) {
 		chart, err := get(ctx, d.chartVersion)
@@ -242,8 +266,8 @@ func (c *connector) fluxNeeds(from chartSource) func(context.Context, desired) (
 
 // find the host cluster of the Tenant. One that is being deleted is taken down where it
 // was found last, when what says where it is is gone.
-func (c *connector) find(ctx context.Context, t *v1alpha1.Tenant) (place, error) {
-	at, err := c.placeOf(ctx, t)
+func (c *connector) find(ctx context.Context, kube client.Reader, t *v1alpha1.Tenant) (place, error) {
+	at, err := c.placeOf(ctx, kube, t)
 	if err == nil || !kerrors.IsNotFound(err) || !meta.WasDeleted(t) {
 		return at, err
 	}
@@ -255,8 +279,8 @@ func (c *connector) find(ctx context.Context, t *v1alpha1.Tenant) (place, error)
 	return at, err
 }
 
-func (c *connector) placeOf(ctx context.Context, t *v1alpha1.Tenant) (place, error) {
-	cfg, err := readConfig(ctx, c.kube, t)
+func (c *connector) placeOf(ctx context.Context, kube client.Reader, t *v1alpha1.Tenant) (place, error) {
+	cfg, err := readConfig(ctx, kube, t)
 	if err != nil {
 		return place{}, err
 	}
@@ -272,7 +296,7 @@ func (c *connector) placeOf(ctx context.Context, t *v1alpha1.Tenant) (place, err
 	case xpv2.CredentialsSourceInjectedIdentity:
 		return place{config: cfg, key: injectedKey, open: func() (*rest.Config, error) { return c.injected, nil }}, nil
 	case xpv2.CredentialsSourceSecret:
-		raw, err := secretKey(ctx, c.kube, cfg.credentials.SecretRef)
+		raw, err := secretKey(ctx, kube, cfg.credentials.SecretRef)
 		if err != nil {
 			return place{}, fmt.Errorf("cannot use the host cluster of %s: %w", cfg.name, err)
 		}

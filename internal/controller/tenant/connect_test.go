@@ -21,6 +21,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
@@ -43,8 +44,8 @@ func connectTo(w *world, own string) *connector {
 	})
 
 	return &connector{
-		kube: w.kube, kubeLive: w.kube, injected: &rest.Config{Host: own}, hosts: pool, tenants: tenantapi.NewPool(),
-		track:  func(context.Context, resource.ModernManaged) error { return nil },
+		kube: w.kube, kubeLive: w.kube, metadata: w.kube, looks: glance.NewMemory(w.clock), injected: &rest.Config{Host: own}, hosts: pool, tenants: tenantapi.NewPool(),
+		track:  func(context.Context, client.Client, resource.ModernManaged) error { return nil },
 		record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, places: w.places, unseen: w.unseen, defaults: w.defaults, waker: &reconciler.Waker{},
 	}
 }
@@ -354,7 +355,7 @@ func TestCannotConnect(t *testing.T) {
 			}
 
 			c := connectTo(w, "http://127.0.0.1:1")
-			c.track = func(context.Context, resource.ModernManaged) error { return tc.track }
+			c.track = func(context.Context, client.Client, resource.ModernManaged) error { return tc.track }
 
 			got, err := c.Connect(t.Context(), tn)
 			checkErrors(t, tc.reason, err, tc.errs)
@@ -382,7 +383,7 @@ func TestTrackingIsNotFatalToADeletion(t *testing.T) {
 	own, _ := fakeHost(t)
 	w := newWorld(t, clusterConfig(nil))
 	c := connectTo(w, own.URL)
-	c.track = func(context.Context, resource.ModernManaged) error { return errInjected }
+	c.track = func(context.Context, client.Client, resource.ModernManaged) error { return errInjected }
 
 	if got, err := c.Connect(t.Context(), alice().Deleted(epoch).Obj()); err != nil || got == nil {
 		t.Errorf("got %v, %v", got, err)

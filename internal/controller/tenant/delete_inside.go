@@ -111,7 +111,7 @@ func (e *external) readInsideRemains(ctx context.Context, t *v1alpha1.Tenant, ho
 	r.skip = rest <= 0
 
 	if !r.skip {
-		e.wakeAfter(rest)
+		e.lookAgain(rest)
 	}
 
 	return r, nil

@@ -187,7 +187,7 @@ func TestD3NamespaceOfTheTenantGoes(t *testing.T) {
 	w.reconcile(r)
 
 	terminating := kerrors.NewForbidden(schema.GroupResource{Resource: "any"}, "any", errInjected)
-	c.track = func(context.Context, resource.ModernManaged) error { return terminating }
+	c.track = func(context.Context, client.Client, resource.ModernManaged) error { return terminating }
 	w.refuseWrites = func(action string) error {
 		if strings.HasPrefix(action, "kube create ") {
 			return terminating

@@ -49,7 +49,7 @@ func (e *external) findDrift(ctx context.Context, r *helm.Release, answers bool)
 		case drift == "":
 			continue
 		case young > 0:
-			e.wakeAfter(young)
+			e.lookAgain(young)
 			return "", nil
 		default:
 			return fmt.Sprintf("its %s %q %s", o.GetKind(), o.GetName(), drift), nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,8 +24,8 @@ type finalizer struct {
 	live   client.Reader
 	record event.Recorder
 	clock  clock.PassiveClock
-	places *places
-	unseen *unseen
+	// forget what is kept of a Tenant beside the cluster.
+	forget func(tenant types.UID)
 	// keep is nil when nothing is reported.
 	keep keeper
 }
@@ -46,8 +47,7 @@ func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error
 		return err
 	}
 
-	f.places.forget(o.GetUID())
-	f.unseen.forget(o.GetUID())
+	f.forget(o.GetUID())
 
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
@@ -25,8 +26,9 @@ type wayIn struct {
 	follow, unfollow func(namespace string)
 }
 
-// opener makes the way into the Tenant's vCluster, with pooled connections.
-func (c *connector) opener(t *v1alpha1.Tenant) func(k *vcluster.Kubeconfig) (*wayIn, error) {
+// opener makes the way into the Tenant's vCluster, with pooled connections. What is read
+// through it is remembered by the look.
+func (c *connector) opener(t *v1alpha1.Tenant, look *glance.Look) func(k *vcluster.Kubeconfig) (*wayIn, error) {
 	uid, key := t.GetUID(), client.ObjectKeyFromObject(t)
 
 	return func(k *vcluster.Kubeconfig) (*wayIn, error) {
@@ -36,10 +38,15 @@ func (c *connector) opener(t *v1alpha1.Tenant) func(k *vcluster.Kubeconfig) (*wa
 		}
 
 		return &wayIn{
-			live: api.Live,
+			live: look.Live(api.Live, nil),
 			// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
-			flux:     api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()),
-			probe:    func(ctx context.Context) error { return c.probe(ctx, t, api) },
+			flux: lookingHelm{Client: api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()), look: look},
+			probe: func(ctx context.Context) error {
+				err := c.probe(ctx, t, api)
+				look.Asked("", err, func(ctx context.Context) (string, error) { return "", api.Probe(ctx) })
+
+				return err
+			},
 			follow:   func(namespace string) { api.Follow(namespace, func() { c.waker.Wake(key) }) },
 			unfollow: api.Unfollow,
 		}, nil

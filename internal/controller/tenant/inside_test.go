@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -116,7 +117,7 @@ func TestOpener(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	in, err := c.opener(alice().Obj())(k)
+	in, err := c.opener(alice().Obj(), &glance.Look{})(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,10 +155,15 @@ func TestOpenerKeepsConnections(t *testing.T) {
 	k := s.kubeconfig(t)
 	c := &connector{tenants: tenantapi.NewPool()}
 
-	live := func(probe bool) any {
+	connections := func(probe bool) *tenantapi.API {
 		t.Helper()
 
-		in, err := c.opener(alice().Obj())(k)
+		in, err := c.opener(alice().Obj(), &glance.Look{})(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		open, err := c.tenants.Get(alice().Obj().GetUID(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,19 +172,19 @@ func TestOpenerKeepsConnections(t *testing.T) {
 			t.Errorf("the API answers: %v", err)
 		}
 
-		return in.live
+		return open
 	}
 
-	first := live(true)
-	if live(true) != first {
+	first := connections(true)
+	if connections(true) != first {
 		t.Error("another pass has other connections")
 	}
 
 	s.down.Store(true)
-	live(false)
+	connections(false)
 	s.down.Store(false)
 
-	if live(true) == first {
+	if connections(true) == first {
 		t.Error("connections that led nowhere are used again")
 	}
 }

@@ -52,11 +52,17 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 		}
 	}
 
-	return managed.ExternalObservation{
+	came := managed.ExternalObservation{
 		ResourceExists:    f.exists(),
 		ResourceUpToDate:  f.settled(),
 		ConnectionDetails: details,
-	}, nil
+	}
+
+	if e.staysSo(t, f) {
+		e.keep(came)
+	}
+
+	return came, nil
 }
 
 // prove that what follows can be done, and have the kubeconfig published. That there is

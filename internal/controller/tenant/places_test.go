@@ -64,7 +64,7 @@ func TestPlaces(t *testing.T) {
 
 			w := newWorld(t, pc, raw)
 			c := connectTo(w, own.URL)
-			c.track = func(context.Context, resource.ModernManaged) error { return nil }
+			c.track = func(context.Context, client.Client, resource.ModernManaged) error { return nil }
 
 			if !tc.restarted {
 				seen := alice().Config("ProviderConfig", "default").Obj()
@@ -79,7 +79,7 @@ func TestPlaces(t *testing.T) {
 
 			if tc.deleted {
 				// A namespace that is going takes no usage.
-				c.track = func(context.Context, resource.ModernManaged) error { return errInjected }
+				c.track = func(context.Context, client.Client, resource.ModernManaged) error { return errInjected }
 			}
 
 			for _, g := range tc.gone {

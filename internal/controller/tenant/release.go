@@ -65,7 +65,7 @@ func (e *external) classify(r *helm.Release, d desired, drift string) (releaseSt
 
 	state, reason := classify(r, d, drift, now)
 	if state == releaseLocked {
-		e.wakeAfter(staleAfter - now.Sub(r.Updated))
+		e.lookAgain(staleAfter - now.Sub(r.Updated))
 	}
 
 	return state, reason

@@ -76,7 +76,7 @@ func (f *failures) forgetTenant(t *v1alpha1.Tenant) {
 // A person's request is its time always.
 func (e *external) repairOnce(t *v1alpha1.Tenant, p part, what string, first time.Duration, fn func() error) error {
 	if wait := e.failures.untilRepair(t, p, what, e.clock.Now()); wait > 0 && !e.retry {
-		e.wakeAfter(wait)
+		e.lookAgain(wait)
 		return nil
 	}
 

@@ -22,6 +22,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
+	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
 // reportedBy is the report that a Tenant carries, without its time.
@@ -334,7 +335,8 @@ func (k *keeping) add(_ context.Context, r report.Report) error {
 // finalizer of the world, which keeps last reports there.
 func (w *world) finalizer(keep keeper) finalizer {
 	return finalizer{
-		Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube, record: w.events, clock: w.clock, places: w.places, unseen: w.unseen, keep: keep,
+		Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube, record: w.events, clock: w.clock, keep: keep,
+		forget: (&connector{places: w.places, unseen: w.unseen, tenants: tenantapi.NewPool()}).forget,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
@@ -37,7 +38,7 @@ func TestR6APIAnswersAfter12Seconds(t *testing.T) {
 	w, tn, s := newWorld(t), alice().Obj(), newTenantServer(t)
 	c := &connector{tenants: tenantapi.NewPool()}
 	w.probe = func(ctx context.Context, _ *rest.Config) error {
-		in, err := c.opener(tn)(s.kubeconfig(t))
+		in, err := c.opener(tn, &glance.Look{})(s.kubeconfig(t))
 		if err != nil {
 			return err
 		}

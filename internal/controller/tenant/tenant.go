@@ -29,6 +29,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
@@ -86,8 +87,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			live:      mgr.GetAPIReader(),
 			record:    c.record,
 			clock:     c.clock,
-			places:    c.places,
-			unseen:    c.unseen,
+			forget:    c.forget,
 			keep:      keepIn(o.Outbox),
 		}),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
@@ -114,12 +114,14 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 	return &connector{
 		kube:     mgr.GetClient(),
 		kubeLive: mgr.GetAPIReader(),
+		metadata: mgr.GetCache(),
+		looks:    glance.NewMemory(clock.RealClock{}),
 		injected: mgr.GetConfig(),
 		hosts:    hosts,
 		waker:    waker,
 		tenants:  o.Tenants,
 		charts:   o.Charts,
-		track:    resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}).Track,
+		track:    trackUsage,
 		record:   reconciler.NewRecorder(mgr, name, o.Options),
 		clock:    clock.RealClock{},
 		failures: newFailures(),
@@ -135,6 +137,11 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 		},
 		reports: o.Outbox != nil,
 	}
+}
+
+// trackUsage keeps the ProviderConfigUsage of the Tenant, by that client.
+func trackUsage(ctx context.Context, kube client.Client, mg resource.ModernManaged) error {
+	return resource.NewProviderConfigUsageTracker(kube, &v1alpha1.ProviderConfigUsage{}).Track(ctx, mg)
 }
 
 // keepIn keeps the last reports of Tenants in the outbox.

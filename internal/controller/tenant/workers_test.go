@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -90,7 +91,7 @@ func TestD7OneCannotGo(t *testing.T) {
 		hangs := func(ctx context.Context) error {
 			asked++
 
-			in, err := c.opener(doomed)(s.kubeconfig(t))
+			in, err := c.opener(doomed, &glance.Look{})(s.kubeconfig(t))
 			if err != nil {
 				return err
 			}

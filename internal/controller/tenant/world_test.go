@@ -328,6 +328,7 @@ func (w *world) external(t *v1alpha1.Tenant) *external {
 		kube: w.kube, cached: watchedOnly{w.host}, live: w.host, clusterID: w.connection.ClusterID, helm: w.helm.client(),
 		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, unseen: w.unseen,
 		wakeAfter: func(d time.Duration) { w.woken = append(w.woken, d) },
+		keep:      func(managed.ExternalObservation) {},
 		chart:     w.chart, fluxChart: w.fluxChart,
 		fluxNeeds: func(context.Context, desired) (quota.Allowance, error) { return w.fluxNeeds() },
 		names:     namesOf(t), defaults: w.defaults, before: *t.Status.DeepCopy(), reports: w.reports, retry: retryRequested(t),

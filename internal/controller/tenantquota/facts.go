@@ -43,10 +43,15 @@ func (h handler) Gather(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQu
 		return nil, err
 	}
 
+	made, err := h.Remains(ctx, p, q)
+	if err != nil {
+		return nil, err
+	}
+
 	f := &facts{namespaces: make([]foundNamespace, len(want))}
 	if err := inside.Each(len(want), func(i int) error {
 		var err error
-		f.namespaces[i], err = look(ctx, p.API.Live, want[i])
+		f.namespaces[i], err = look(ctx, p.Inside, want[i], made)
 
 		return err
 	}); err != nil {
@@ -54,11 +59,6 @@ func (h handler) Gather(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQu
 	}
 
 	if err := owner.Check(ctx, p.Live, kind.List(), f.objects()); err != nil {
-		return nil, err
-	}
-
-	made, err := h.Remains(ctx, p, q)
-	if err != nil {
 		return nil, err
 	}
 
@@ -77,7 +77,7 @@ func (h handler) Remains(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQ
 		return nil, err
 	}
 
-	return owner.Made(ctx, p.API.Live, name, "ResourceQuota", "LimitRange")
+	return owner.Made(ctx, p.Inside, name, "ResourceQuota", "LimitRange")
 }
 
 // MayBeLeft names the namespaces where something was made, and may have been.
@@ -88,12 +88,13 @@ func (h handler) MayBeLeft(q *v1alpha1.TenantQuota) []string {
 	return []string{"ResourceQuota and LimitRange " + name + " in " + strings.Join(slices.Compact(namespaces), ", ")}
 }
 
-// look compares one namespace with what is wanted in it.
-func look(ctx context.Context, c client.Client, want namespaceQuota) (foundNamespace, error) {
+// look compares one namespace with what is wanted in it. Made is what the owner has made
+// in all of them.
+func look(ctx context.Context, c client.Client, want namespaceQuota, made []*unstructured.Unstructured) (foundNamespace, error) {
 	out := foundNamespace{name: want.namespace.GetName(), namespace: inside.Found{Want: want.namespace}}
 
 	var err error
-	if out.objects, err = inside.Look(ctx, c, []inside.Wanted{want.limits, want.quota}); err != nil || out.complete() {
+	if out.objects, err = inside.Look(ctx, c, []inside.Wanted{want.limits, want.quota}, made...); err != nil || out.complete() {
 		return out, err
 	}
 

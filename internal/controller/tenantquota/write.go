@@ -40,7 +40,7 @@ func (h handler) Write(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQuo
 // write puts the quota in place in one namespace, which it makes if there is none.
 func write(ctx context.Context, p inside.Pass, q *v1alpha1.TenantQuota, n foundNamespace) error {
 	if !n.complete() && n.namespace.Live == nil {
-		if err := inside.CreateNamespace(ctx, p.API.Live, n.namespace.Want); err != nil {
+		if err := inside.CreateNamespace(ctx, p.Inside, n.namespace.Want); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package glance
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+)
+
+var (
+	epoch       = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	errInjected = errors.New("injected failure")
+)
+
+const namespace = "n"
+
+// cluster is an API server, or the cache of one, that notes what it is asked.
+type cluster struct {
+	client.WithWatch
+
+	asked []string
+	fails bool
+}
+
+func newCluster(objs ...client.Object) *cluster {
+	c := &cluster{}
+	note := func(what string) error {
+		c.asked = append(c.asked, what)
+		if c.fails {
+			return errInjected
+		}
+
+		return nil
+	}
+	c.WithWatch = interceptor.NewClient(fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(objs...).Build(), interceptor.Funcs{
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if err := note("get " + key.Name); err != nil {
+				return err
+			}
+
+			return inner.Get(ctx, key, o, opts...)
+		},
+		List: func(ctx context.Context, inner client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if err := note("list"); err != nil {
+				return err
+			}
+
+			return inner.List(ctx, l, opts...)
+		},
+	})
+
+	return c
+}
+
+// takeAsked is what it was asked since the last time, sorted.
+func (c *cluster) takeAsked() []string {
+	out := c.asked
+	c.asked = nil
+	slices.Sort(out)
+
+	return out
+}
+
+func named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("uid-" + name)}
+}
+
+func configMap(name string) *corev1.ConfigMap { return &corev1.ConfigMap{ObjectMeta: named(name)} }
+
+// place is all that a look reads from.
+type place struct {
+	cache, host, inside *cluster
+	clock               *clocktesting.FakePassiveClock
+	memory              *Memory
+	tenant              *v1alpha1.Tenant
+}
+
+func newPlace() *place {
+	clk := clocktesting.NewFakePassiveClock(epoch)
+
+	return &place{
+		cache:  newCluster(configMap("cached"), &corev1.Service{ObjectMeta: named("service")}, &corev1.Secret{ObjectMeta: named("watched")}),
+		host:   newCluster(&corev1.Secret{ObjectMeta: named("watched")}, configMap("other")),
+		inside: newCluster(&appsv1.Deployment{ObjectMeta: named("runs")}, configMap("list")),
+		clock:  clk,
+		memory: NewMemory(clk),
+		tenant: &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "t", UID: "uid-t", ResourceVersion: "1"}},
+	}
+}
+
+var came = managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}
+
+// look reads something of everything, and keeps what it came to.
+func (p *place) look(t *testing.T) {
+	t.Helper()
+
+	l := &Look{}
+	cached, host, inside := l.Cached(p.cache), l.Live(p.host, p.cache), l.Live(p.inside, nil)
+	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: namespace, Name: name} }
+
+	for name, read := range map[string]func() error{
+		"cached":   func() error { return cached.Get(t.Context(), key("cached"), &corev1.ConfigMap{}) },
+		"services": func() error { return cached.List(t.Context(), &corev1.ServiceList{}, client.InNamespace(namespace)) },
+		"watched":  func() error { return host.Get(t.Context(), key("watched"), &corev1.Secret{}) },
+		"absent": func() error {
+			return client.IgnoreNotFound(host.Get(t.Context(), key("absent"), &corev1.ConfigMap{}))
+		},
+		"runs": func() error { return inside.Get(t.Context(), key("runs"), &appsv1.Deployment{}) },
+		"list": func() error { return inside.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace(namespace)) },
+	} {
+		if err := read(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+
+	p.memory.Keep(p.tenant, l, came)
+
+	for _, c := range []*cluster{p.cache, p.host, p.inside} {
+		c.takeAsked()
+	}
+}
+
+// TestSame holds what a glance costs: all that caches answer, and one request.
+func TestSame(t *testing.T) {
+	t.Parallel()
+
+	p := newPlace()
+	p.look(t)
+
+	var asked []string
+
+	for range 8 {
+		if got, ok := p.memory.Same(t.Context(), p.tenant); !ok || got.ResourceUpToDate != came.ResourceUpToDate {
+			t.Fatalf("nothing has changed, and it is not the same: %v", got)
+		}
+
+		if diff := cmp.Diff([]string{"get cached", "get watched", "list"}, p.cache.takeAsked()); diff != "" {
+			t.Errorf("of the cache: -want, +got:\n%s", diff)
+		}
+
+		live := append(p.host.takeAsked(), p.inside.takeAsked()...)
+		if len(live) != 1 {
+			t.Errorf("asked of API servers at one glance: %v", live)
+		}
+
+		asked = append(asked, live...)
+	}
+
+	slices.Sort(asked)
+
+	want := []string{"get absent", "get absent", "get runs", "get runs", "get runs", "get runs", "list", "list"}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("what runs is to be asked for every other time, and the rest in turn: -want, +got:\n%s", diff)
+	}
+}
+
+// TestChanged holds that each change of what was read is found, and by how many
+// glances at the latest.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+
+	touch := func(o client.Object) func(context.Context, *cluster) error {
+		return func(ctx context.Context, c *cluster) error {
+			if err := c.WithWatch.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+				return err
+			}
+
+			o.SetLabels(map[string]string{"a": "b"})
+
+			return c.Update(ctx, o)
+		}
+	}
+	create := func(o client.Object) func(context.Context, *cluster) error {
+		return func(ctx context.Context, c *cluster) error { return c.Create(ctx, o) }
+	}
+	remove := func(o client.Object) func(context.Context, *cluster) error {
+		return func(ctx context.Context, c *cluster) error { return c.Delete(ctx, o) }
+	}
+
+	cases := map[string]struct {
+		reason string
+		change func(*testing.T, *place) error
+		within int
+	}{
+		"Cached": {"what a cache has is found at once", func(t *testing.T, p *place) error {
+			t.Helper()
+			return touch(configMap("cached"))(t.Context(), p.cache)
+		}, 1},
+		"Gone": {"also that it is gone", func(t *testing.T, p *place) error {
+			t.Helper()
+			return remove(configMap("cached"))(t.Context(), p.cache)
+		}, 1},
+		"More": {"or one of a list more", func(t *testing.T, p *place) error {
+			t.Helper()
+			return create(&corev1.Service{ObjectMeta: named("new")})(t.Context(), p.cache)
+		}, 1},
+		"Less": {"or one less", func(t *testing.T, p *place) error {
+			t.Helper()
+			return remove(&corev1.Service{ObjectMeta: named("service")})(t.Context(), p.cache)
+		}, 1},
+		"Watched": {"the cache of metadata is asked in the place of the API server", func(t *testing.T, p *place) error {
+			t.Helper()
+			return touch(&corev1.Secret{ObjectMeta: named("watched")})(t.Context(), p.cache)
+		}, 1},
+		"Runs": {"what runs is found at the next but one", func(t *testing.T, p *place) error {
+			t.Helper()
+			return touch(&appsv1.Deployment{ObjectMeta: named("runs")})(t.Context(), p.inside)
+		}, 2},
+		"Appeared": {"what was absent is read again", func(t *testing.T, p *place) error {
+			t.Helper()
+			return create(configMap("absent"))(t.Context(), p.host)
+		}, 4},
+		"Listed": {"and so are lists", func(t *testing.T, p *place) error { t.Helper(); return touch(configMap("list"))(t.Context(), p.inside) }, 4},
+		"Fails":  {"what cannot be asked for is not the same", func(_ *testing.T, p *place) error { p.inside.fails = true; return nil }, 2},
+		"Itself": {"a change of the object itself is one", func(_ *testing.T, p *place) error { p.tenant.ResourceVersion = "2"; return nil }, 1},
+		"Time": {"after some time it is looked at whatever was asked", func(_ *testing.T, p *place) error {
+			p.clock.SetTime(epoch.Add(2 * lasts))
+			return nil
+		}, 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			p := newPlace()
+			p.look(t)
+
+			if _, ok := p.memory.Same(t.Context(), p.tenant); !ok {
+				t.Fatal("nothing has changed, and it is not the same")
+			}
+
+			if err := tc.change(t, p); err != nil {
+				t.Fatal(err)
+			}
+
+			n := 1
+			for ; n <= tc.within; n++ {
+				if _, ok := p.memory.Same(t.Context(), p.tenant); !ok {
+					break
+				}
+			}
+
+			if n > tc.within {
+				t.Fatalf("%s: not found by %d glances", tc.reason, tc.within)
+			}
+
+			if _, ok := p.memory.Same(t.Context(), p.tenant); ok {
+				t.Errorf("%s: what was changed is taken for the same later", tc.reason)
+			}
+		})
+	}
+}
+
+// TestFailedRead holds that a look with a read that failed is no ground for anything.
+func TestFailedRead(t *testing.T) {
+	t.Parallel()
+
+	p := newPlace()
+	l := &Look{}
+	p.host.fails = true
+
+	if err := l.Live(p.host, nil).Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "other"}, &corev1.ConfigMap{}); !errors.Is(err, errInjected) {
+		t.Fatalf("the read did not fail: %v", err)
+	}
+
+	p.host.fails = false
+	p.memory.Keep(p.tenant, l, came)
+
+	if _, ok := p.memory.Same(t.Context(), p.tenant); ok {
+		t.Error("it is taken for the same")
+	}
+}
+
+// TestAsked holds the same of what was read by other means.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+
+	p, version := newPlace(), "1"
+	l := &Look{}
+	l.Asked(version, nil, func(context.Context) (string, error) { return version, nil })
+	p.memory.Keep(p.tenant, l, came)
+
+	if _, ok := p.memory.Same(t.Context(), p.tenant); !ok {
+		t.Error("nothing has changed, and it is not the same")
+	}
+
+	version = "2"
+
+	if _, ok := p.memory.Same(t.Context(), p.tenant); ok {
+		t.Error("a change was not found")
+	}
+
+	failed := &Look{}
+	failed.Asked("", errInjected, nil)
+	p.memory.Keep(p.tenant, failed, came)
+
+	if _, ok := p.memory.Same(t.Context(), p.tenant); ok {
+		t.Error("what could not be read is taken for the same")
+	}
+}
+
+// TestOfManager holds that all is asked for each time, and Secrets where a cache of
+// metadata has them.
+func TestOfManager(t *testing.T) {
+	t.Parallel()
+
+	kube := newCluster(configMap("config"), &corev1.Secret{ObjectMeta: named("published")}, &corev1.Secret{ObjectMeta: named("credentials")})
+	metadata := newCluster(&corev1.Secret{ObjectMeta: named("published")})
+	p, l := newPlace(), &Look{}
+	c := l.OfManager(kube, metadata)
+
+	for name, o := range map[string]client.Object{"config": &corev1.ConfigMap{}, "published": &corev1.Secret{}, "credentials": &corev1.Secret{}} {
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	p.memory.Keep(p.tenant, l, came)
+	kube.takeAsked()
+	metadata.takeAsked()
+
+	for range 2 {
+		if _, ok := p.memory.Same(t.Context(), p.tenant); !ok {
+			t.Fatal("nothing has changed, and it is not the same")
+		}
+
+		if diff := cmp.Diff([]string{"get config", "get credentials"}, kube.takeAsked()); diff != "" {
+			t.Errorf("of the client: -want, +got:\n%s", diff)
+		}
+
+		if diff := cmp.Diff([]string{"get published"}, metadata.takeAsked()); diff != "" {
+			t.Errorf("of the cache of metadata: -want, +got:\n%s", diff)
+		}
+	}
+}
+
+func TestSeen(t *testing.T) {
+	t.Parallel()
+
+	c := Seen[*v1alpha1.Tenant](came)
+	if got, err := c.Observe(t.Context(), &v1alpha1.Tenant{}); err != nil || !got.ResourceUpToDate {
+		t.Errorf("it observes %+v, %v", got, err)
+	}
+
+	if err := c.Disconnect(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

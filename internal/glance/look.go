@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package glance makes a routine look at an object that is as it should be cost one
+// request.
+//
+// What a look comes to follows from what it reads. A [Look] remembers its reads, and
+// which versions of objects they gave. A glance asks the same again: of what caches
+// hold, everything; of what only an API server knows, one thing in turn, and what runs
+// every other time. As long as all is of the same version, a look would come to what it
+// came to before.
+package glance
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync"
+
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// absent is the version of what is not there.
+const absent = "absent"
+
+// Ask gives the version of what a read gives: the same text as long as nothing of it
+// is changed, and another from then on.
+type Ask func(ctx context.Context) (string, error)
+
+// Look remembers what one look at an object reads. It is safe for concurrent use.
+type Look struct {
+	mu sync.Mutex
+	// each is asked at each glance. Of what runs one is asked, and of the rest one at the
+	// next.
+	each, running, rest []question
+	// glances counts them.
+	glances int
+	// failed says that a read failed, so that nothing follows from what was read.
+	failed bool
+}
+
+// question is a read that can be repeated.
+type question struct {
+	ask     Ask
+	version string
+}
+
+// Asked remembers a read of an API server that was not made through a client of the
+// Look: what version it gave, or why it failed, and how to ask for it again.
+func (l *Look) Asked(version string, err error, again Ask) {
+	l.remember(&l.rest, version, err, again)
+}
+
+func (l *Look) remember(where *[]question, version string, err error, again Ask) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if err != nil {
+		l.failed = true
+		return
+	}
+
+	*where = append(*where, question{ask: again, version: version})
+}
+
+// same says whether all caches, and the API server whose turn it is, say what they said.
+func (l *Look) same(ctx context.Context) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if l.failed {
+		return false
+	}
+
+	for _, q := range append(slices.Clip(l.each), l.inTurn()...) {
+		if version, err := q.ask(ctx); err != nil || version != q.version {
+			return false
+		}
+	}
+
+	return true
+}
+
+// inTurn is what an API server is to be asked next.
+func (l *Look) inTurn() []question {
+	n := l.glances
+	l.glances++
+
+	these, others := l.running, l.rest
+	if n%2 == 1 {
+		these, others = others, these
+	}
+
+	switch {
+	case len(these) > 0:
+		return these[n/2%len(these):][:1]
+	case len(others) > 0:
+		return others[n%len(others):][:1]
+	default:
+		return nil
+	}
+}
+
+// versionOf an object that was read, or not found, by err.
+func versionOf(o client.Object, err error) (string, error) {
+	switch {
+	case kerrors.IsNotFound(err):
+		return absent, nil
+	case err != nil:
+		return "", err
+	default:
+		return fmt.Sprintf("%s/%s", o.GetUID(), o.GetResourceVersion()), nil
+	}
+}
+
+// versionOfAll objects of a list that was read, in any order.
+func versionOfAll(l client.ObjectList, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+
+	var all []string
+
+	err = meta.EachListItem(l, func(item runtime.Object) error {
+		o, err := meta.Accessor(item)
+		if err == nil {
+			all = append(all, fmt.Sprintf("%s/%s", o.GetUID(), o.GetResourceVersion()))
+		}
+
+		return err
+	})
+
+	slices.Sort(all)
+	sum := sha256.Sum256(fmt.Append(nil, all, l.GetContinue() != ""))
+
+	return string(sum[:]), err
+}

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package glance
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// lasts is for how long glances do for a look, at least. At most it is twice as long,
+	// and another time for each, so that not all looks at objects of one age come at once.
+	lasts = 30 * time.Minute
+	// askTimeout bounds a glance: an API server may hang.
+	askTimeout = 5 * time.Second
+)
+
+// Memory keeps the last look at each object that was as it should be. It is safe for
+// concurrent use, but for one object by one at a time.
+type Memory struct {
+	clock clock.PassiveClock
+
+	mu    sync.Mutex
+	looks map[types.UID]last
+}
+
+// last is the last look at an object.
+type last struct {
+	look *Look
+	// version of the object itself.
+	version string
+	came    managed.ExternalObservation
+	until   time.Time
+}
+
+// NewMemory makes an empty memory.
+func NewMemory(c clock.PassiveClock) *Memory {
+	return &Memory{clock: c, looks: map[types.UID]last{}}
+}
+
+// Keep what the look l at o came to. It has to come to the same again as long as
+// nothing changes that it has read.
+func (m *Memory) Keep(o client.Object, l *Look, came managed.ExternalObservation) {
+	until := m.clock.Now().Add(wait.Jitter(lasts, 1))
+
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.looks[o.GetUID()] = last{look: l, version: o.GetResourceVersion(), came: came, until: until}
+}
+
+// Same is what a look at o would come to, if that is what the last one came to that was
+// kept. If anything was changed since, or cannot be asked for, the last one is forgotten.
+func (m *Memory) Same(ctx context.Context, o client.Object) (managed.ExternalObservation, bool) {
+	m.mu.Lock()
+	l, ok := m.looks[o.GetUID()]
+	m.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+
+	if ok && l.version == o.GetResourceVersion() && m.clock.Now().Before(l.until) && l.look.same(ctx) {
+		return l.came, true
+	}
+
+	m.Forget(o)
+
+	return managed.ExternalObservation{}, false
+}
+
+// Forget the last look at o.
+func (m *Memory) Forget(o client.Object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	delete(m.looks, o.GetUID())
+}
+
+// Seen is the external client of an object that was glanced at only: it observes that.
+func Seen[T resource.Managed](came managed.ExternalObservation) managed.TypedExternalClient[T] {
+	return managed.TypedExternalClientFns[T]{
+		ObserveFn:    func(context.Context, T) (managed.ExternalObservation, error) { return came, nil },
+		DisconnectFn: func(context.Context) error { return nil },
+	}
+}
