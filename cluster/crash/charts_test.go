@@ -10,10 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/repo"
-
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster/vclustertest"
 )
 
@@ -37,28 +34,18 @@ func packCharts(t *testing.T) http.Handler {
 
 	packChart(t, filepath.Join("testdata", "fake-flux2"), fluxVersion, folder)
 
-	index, err := repo.IndexDirectory(folder, "")
+	h, err := rig.ChartRepositoryOf(folder)
 	if err != nil {
-		t.Fatalf("cannot make the index of the charts: %v", err)
+		t.Fatal(err)
 	}
 
-	if err := index.WriteFile(filepath.Join(folder, "index.yaml"), 0o600); err != nil {
-		t.Fatalf("cannot write the index of the charts: %v", err)
-	}
-
-	return http.FileServer(http.Dir(folder))
+	return h
 }
 
 func packChart(t *testing.T, from, version, to string) {
 	t.Helper()
 
-	c, err := loader.LoadDir(from)
-	if err != nil {
-		t.Fatalf("cannot load the chart in %q: %v", from, err)
-	}
-
-	c.Metadata.Version, c.Metadata.AppVersion = version, version
-	if _, err := chartutil.Save(c, to); err != nil {
-		t.Fatalf("cannot pack the chart in %q: %v", from, err)
+	if _, err := rig.PackChart(from, version, to); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -15,21 +15,19 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 // fakeNode plays the node of a cluster and what of its controllers matters here:
 // workloads become ready at once, and namespaces that are deleted go with what is
 // in them.
 type fakeNode struct {
-	t      *testing.T
 	client client.WithWatch
 	core   kubernetes.Interface
 	// export is the kubeconfig that the control plane of a vCluster writes into its
@@ -46,39 +44,10 @@ func runFakeNode(t *testing.T, cluster *rest.Config, c client.WithWatch, export 
 		t.Fatalf("cannot make a client: %v", err)
 	}
 
-	n := &fakeNode{t: t, client: c, core: core, export: export}
-	go n.follow(t.Context(), &corev1.NamespaceList{}, n.endNamespace)
-	go n.follow(t.Context(), &appsv1.StatefulSetList{}, n.runStatefulSet)
-	go n.follow(t.Context(), &appsv1.DeploymentList{}, n.runDeployment)
-}
-
-// follow hands each change of the kind to fn, until ctx ends. What fn could not do
-// is tried again.
-func (n *fakeNode) follow(ctx context.Context, l client.ObjectList, fn func(context.Context, client.Object) error) {
-	for ctx.Err() == nil {
-		w, err := n.client.Watch(ctx, l)
-		if err != nil {
-			select {
-			case <-time.After(again):
-			case <-ctx.Done():
-			}
-
-			continue
-		}
-
-		for e := range w.ResultChan() {
-			o, ok := e.Object.(client.Object)
-			if !ok {
-				break
-			}
-
-			if err := fn(ctx, o); client.IgnoreNotFound(err) != nil && !kerrors.IsConflict(err) && ctx.Err() == nil {
-				break
-			}
-		}
-
-		w.Stop()
-	}
+	n := &fakeNode{client: c, core: core, export: export}
+	go rig.Follow(t.Context(), c, &corev1.NamespaceList{}, n.endNamespace)
+	go rig.Follow(t.Context(), c, &appsv1.StatefulSetList{}, n.runStatefulSet)
+	go rig.Follow(t.Context(), c, &appsv1.DeploymentList{}, n.runDeployment)
 }
 
 // again is the pause before something is tried or looked at once more.
@@ -97,7 +66,7 @@ func (n *fakeNode) runStatefulSet(ctx context.Context, o client.Object) error {
 	}
 
 	if raw, ok := n.export(lifeName.FindString(s.GetName())); ok {
-		if err := n.writeExport(ctx, s, raw); err != nil {
+		if err := rig.FakeExport(ctx, n.client, s.GetNamespace(), s.GetName(), raw); err != nil {
 			return err
 		}
 	}
@@ -107,18 +76,6 @@ func (n *fakeNode) runStatefulSet(ctx context.Context, o client.Object) error {
 	}
 
 	return n.client.Status().Update(ctx, s)
-}
-
-func (n *fakeNode) writeExport(ctx context.Context, s *appsv1.StatefulSet, kubeconfig []byte) error {
-	out := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.GetNamespace(), Name: vcluster.ExportedSecretName(s.GetName())}}
-	out.Data = map[string][]byte{vcluster.KeyConfig: kubeconfig}
-
-	err := n.client.Create(ctx, out)
-	if kerrors.IsAlreadyExists(err) {
-		return nil
-	}
-
-	return err
 }
 
 func (n *fakeNode) runDeployment(ctx context.Context, o client.Object) error {

@@ -69,7 +69,11 @@ func newWorld(t *testing.T, slots int, every bool) *world {
 	t.Helper()
 
 	w := &world{t: t, lives: map[string]*slot{}, folder: t.TempDir()}
-	id := newIdentity(t)
+
+	id, err := rig.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	cluster := testenv.RunControlPlane(t, "package/crds")
 	w.host = newClient(t, cluster)
@@ -91,7 +95,7 @@ func newWorld(t *testing.T, slots int, every bool) *world {
 
 	as := rest.CopyConfig(cluster)
 	as.Impersonate.UserName = providerUser
-	w.provider = w.newProvider(id.serveTLS(t, proxy(toHost, w.gateOf, forward(t, as)), cluster))
+	w.provider = w.newProvider(serveTLS(t, id, proxy(toHost, w.gateOf, forward(t, as)), cluster))
 
 	return w
 }
@@ -123,7 +127,7 @@ func newClient(t *testing.T, cluster *rest.Config) client.WithWatch {
 	return c
 }
 
-func (w *world) addSlot(id identity, every bool) {
+func (w *world) addSlot(id rig.Identity, every bool) {
 	w.t.Helper()
 
 	cluster := testenv.RunControlPlane(w.t)
@@ -131,7 +135,7 @@ func (w *world) addSlot(id identity, every bool) {
 	s.arm(point{})
 	runFakeNode(w.t, cluster, s.inside, func(string) ([]byte, bool) { return nil, false })
 
-	s.kubeconfig = id.serveTLS(w.t, proxy(toVCluster, func(call) *gate { return s.gate }, forward(w.t, cluster)), cluster)
+	s.kubeconfig = serveTLS(w.t, id, proxy(toVCluster, func(call) *gate { return s.gate }, forward(w.t, cluster)), cluster)
 	w.makeDNS(s.inside)
 	s.bare = w.bare(s.inside)
 	w.slots = append(w.slots, s)
@@ -251,7 +255,7 @@ func (w *world) newProvider(kubeconfig []byte) *rig.Provider {
 		w.t.Fatal(err)
 	}
 
-	reports := serve(w.t, proxy(toReports, w.gateOf, forwardTo(u, http.DefaultTransport)))
+	reports := serve(w.t, proxy(toReports, w.gateOf, rig.ForwardTo(u, http.DefaultTransport)))
 
 	p, err := rig.NewProvider(binary, w.folder, kubeconfig,
 		"KUBEOPERA_API_BASE_URL="+reports, "SERVICE_CLIENT_ID=provider", "SERVICE_CLIENT_SECRET=s3cret",

@@ -44,6 +44,13 @@ func Connect() (*Cluster, error) {
 		return nil, fmt.Errorf("cannot read KUBECONFIG: %w", err)
 	}
 
+	return NewCluster(cfg, filepath.Dir(kubeconfig))
+}
+
+// NewCluster returns the cluster that cfg is the administrator's way into. The test bed
+// keeps what is known of it in the folder.
+func NewCluster(cfg *rest.Config, folder string) (*Cluster, error) {
+	cfg = rest.CopyConfig(cfg)
 	// Waits must not be slowed down by the client's own limit.
 	cfg.QPS = -1
 	// The API server warns of each old kind that is listed.
@@ -54,7 +61,7 @@ func Connect() (*Cluster, error) {
 		return nil, fmt.Errorf("cannot make a client: %w", err)
 	}
 
-	return &Cluster{Client: c, Config: cfg, folder: filepath.Dir(kubeconfig)}, nil
+	return &Cluster{Client: c, Config: cfg, folder: folder}, nil
 }
 
 func newScheme() *runtime.Scheme {

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,8 +25,6 @@ import (
 const (
 	// startLimit is enough for the provider's caches to fill on a busy machine.
 	startLimit = time.Minute
-	// stopLimit is how long the provider may take to end in order.
-	stopLimit = 20 * time.Second
 	// lineLimit is how much of a line of the log is shown, in bytes.
 	lineLimit = 400
 )
@@ -40,11 +37,9 @@ type Provider struct {
 	folder string
 	env    []string
 
-	command *exec.Cmd
-
 	mu      sync.Mutex
-	ended   chan struct{} // closed when the command has ended
-	metrics string        // where it serves them
+	process *Process // nil before the first start
+	metrics string   // where it serves them
 }
 
 // NewProvider prepares to run the program with this kubeconfig, and with settings
@@ -84,96 +79,49 @@ func (p *Provider) Start(ctx context.Context) error {
 		return err
 	}
 
-	out, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // A person may read it.
+	process, err := StartProcess(p.newCommand(ports), p.LogFile())
 	if err != nil {
-		return fmt.Errorf("cannot open the provider's log: %w", err)
-	}
-
-	p.command = p.newCommand(ports, out)
-
-	p.mu.Lock()
-	p.metrics = "http://" + ports[0] + "/metrics"
-	p.mu.Unlock()
-
-	if err := p.run(out); err != nil {
 		return err
 	}
 
-	return p.awaitReady(ctx, "http://"+ports[1]+"/readyz")
+	p.mu.Lock()
+	p.process, p.metrics = process, "http://"+ports[0]+"/metrics"
+	p.mu.Unlock()
+
+	return p.awaitReady(ctx, process, "http://"+ports[1]+"/readyz")
 }
 
 // newCommand is the program with its settings. It outlives any context.
-func (p *Provider) newCommand(ports []string, out *os.File) *exec.Cmd {
+func (p *Provider) newCommand(ports []string) *exec.Cmd {
 	c := exec.Command(p.binary, //nolint:noctx // Stop and Kill end it.
 		"--chart-cache="+filepath.Join(p.folder, "charts"),
 		"--metrics-bind-address="+ports[0], "--health-probe-bind-address="+ports[1])
 	c.Env = p.env
-	c.Stdout, c.Stderr = out, out
-	// In a group of its own it does not hear the interrupt that is meant for its
-	// parent, which still needs it to clean up.
-	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 
 	return c
 }
 
-// run starts the command on a thread that lives as long as it does: the kernel
-// kills a child when the thread ends that made it.
-func (p *Provider) run(out io.Closer) error {
-	started, ended := make(chan error, 1), make(chan struct{})
-	command := p.command
-
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer func() { _ = out.Close() }()
-
-		err := command.Start()
-		started <- err
-
-		if err == nil {
-			// How it ended is in command.ProcessState.
-			_ = command.Wait()
-			close(ended)
-		}
-	}()
-
-	if err := <-started; err != nil {
-		return fmt.Errorf("cannot start the provider: %w", err)
-	}
-
+// Process is that of the last start; nil before the first.
+func (p *Provider) Process() *Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.ended = ended
-
-	return nil
+	return p.process
 }
 
 // Runs says whether the program was started and has not ended.
 func (p *Provider) Runs() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	process := p.Process()
 
-	if p.ended == nil {
-		return false
-	}
-
-	select {
-	case <-p.ended:
-		return false
-	default:
-		return true
-	}
+	return process != nil && process.Runs()
 }
 
-func (p *Provider) awaitReady(ctx context.Context, url string) error {
+func (p *Provider) awaitReady(ctx context.Context, process *Process, url string) error {
 	var last error
 
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-p.ended:
-			return false, fmt.Errorf("it has ended: %s", p.command.ProcessState)
-		default:
+		if err := process.err(); err != nil {
+			return false, err
 		}
 
 		_, last = get(ctx, url)
@@ -195,29 +143,16 @@ func (p *Provider) Kill() error { return p.end(syscall.SIGKILL) }
 func (p *Provider) Stop() error { return p.end(syscall.SIGTERM) }
 
 func (p *Provider) end(with syscall.Signal) error {
-	if p.command == nil || p.command.Process == nil {
+	process := p.Process()
+	if process == nil {
 		return nil
 	}
 
-	if err := p.command.Process.Signal(with); errors.Is(err, os.ErrProcessDone) {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("cannot send %s to the provider: %w", with, err)
+	if err := process.End(with); err != nil {
+		return fmt.Errorf("cannot end the provider: %w", err)
 	}
 
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(stopLimit):
-	}
-
-	if err := p.command.Process.Kill(); err != nil {
-		return fmt.Errorf("cannot kill the provider: %w", err)
-	}
-
-	<-p.ended
-
-	return fmt.Errorf("the provider did not end within %s after %s and was killed", stopLimit, with)
+	return nil
 }
 
 // Tail is the end of the provider's log, or why there is none. Long lines, which

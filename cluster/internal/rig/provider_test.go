@@ -60,13 +60,10 @@ func TestKill(t *testing.T) {
 
 	p := script(t, "trap '' TERM; echo running; while :; do sleep 0.1; done")
 
-	out, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var err error
 
-	p.command = p.newCommand([]string{"127.0.0.1:1", "127.0.0.1:2"}, out)
-	if err := p.run(out); err != nil {
+	p.process, err = StartProcess(p.newCommand([]string{"127.0.0.1:1", "127.0.0.1:2"}), p.LogFile())
+	if err != nil {
 		t.Fatal(err)
 	}
 
@@ -74,7 +71,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if p.command.ProcessState == nil {
+	if p.process.Runs() || p.process.command.ProcessState == nil {
 		t.Error("Kill returned before the program was gone")
 	}
 
