@@ -100,6 +100,11 @@ var crossplaneTable = []Program{
 	{Name: "fake-function-patch-and-transform", Module: "fake-function-patch-and-transform", Package: ".", Version: "v1", LDFlags: strip},
 }
 
+// benchTable holds what only the benchmark of many Tenants needs.
+var benchTable = []Program{
+	{Name: "kwok", Module: "kwok", Package: "sigs.k8s.io/kwok/cmd/kwok", Version: "v0.8.0", LDFlags: strip},
+}
+
 var table = []Program{
 	kubernetes("kube-apiserver"),
 	kubernetes("kube-controller-manager"),
@@ -136,7 +141,7 @@ func OfCluster() []Program { return slices.Clone(table) }
 func OfCrossplane() []Program { return slices.Clone(crossplaneTable) }
 
 // All returns every program, in the order in which they are built.
-func All() []Program { return append(OfCluster(), crossplaneTable...) }
+func All() []Program { return slices.Concat(table, crossplaneTable, benchTable) }
 
 // Named returns the programs with these names, in the order in which they are
 // built. It fails on a name that no table has.

@@ -36,14 +36,14 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestPlainClusterDoesNotBuildCrossplane(t *testing.T) {
+func TestPlainClusterBuildsNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, p := range OfCluster() {
-		if slices.ContainsFunc(OfCrossplane(), func(o Program) bool { return o.Name == p.Name }) {
+		if slices.ContainsFunc(slices.Concat(OfCrossplane(), benchTable), func(o Program) bool { return o.Name == p.Name }) {
 			t.Errorf("a plain cluster builds %q", p.Name)
 		}
 	}
-	if got, want := len(All()), len(OfCluster())+len(OfCrossplane()); got != want {
+	if got, want := len(All()), len(OfCluster())+len(OfCrossplane())+len(benchTable); got != want {
 		t.Errorf("there are %d programs, want %d", got, want)
 	}
 }
