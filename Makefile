@@ -122,10 +122,10 @@ demo-down: $(OUT)/testbed $(OUT)/demo ## Stop the provider of the demo, and take
 	$(OUT)/testbed down
 
 bench-ready: build ## Compare the time to Ready with that of a bare helm install.
-	$(GO) build -o $(OUT)/bench ./cluster/bench
+	$(GO) build -o $(OUT)/$@ ./cluster/bench/ready
 	$(TESTBED) down
 	$(TESTBED) up
-	$(TESTBED) exec -- $(OUT)/bench
+	$(TESTBED) exec -- $(OUT)/$@
 	$(TESTBED) down
 
 soak: build $(OUT)/soak ## Make, change, break and delete Tenants under faults for SOAK_TIME. SOAK_FLAGS=--seed=N repeats a run.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/bench/barehelm"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -39,7 +40,7 @@ var errEarly = errors.New("the Tenant said so before its API answered")
 type bench struct {
 	cluster  *rig.Cluster
 	provider *rig.Provider
-	helm     *bareHelm
+	helm     *barehelm.Helm
 	// likeTenant and bareDefaults are the values of the two bare installs.
 	likeTenant   func(t *v1alpha1.Tenant) (map[string]any, error)
 	bareDefaults map[string]any
@@ -48,7 +49,7 @@ type bench struct {
 }
 
 func newBench(c *rig.Cluster, p *rig.Provider) (*bench, error) {
-	h, err := newBareHelm()
+	chart, err := barehelm.Pull(rig.ChartRepository, rig.ChartVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func newBench(c *rig.Cluster, p *rig.Provider) (*bench, error) {
 	return &bench{
 		cluster:  c,
 		provider: p,
-		helm:     h,
+		helm:     barehelm.New(chart, ""),
 		stages:   stages{},
 		// The chart's own defaults, but for the image that may be used by all.
 		bareDefaults: map[string]any{"controlPlane": map[string]any{"statefulSet": map[string]any{
@@ -118,7 +119,7 @@ func rotate(ws []way, by int) []way {
 // the values that the provider gives to Helm.
 func (b *bench) warmUp(ctx context.Context) error {
 	learn := func(t *v1alpha1.Tenant) error {
-		values, err := b.helm.values(namespaceOf(t), releaseOf(t))
+		values, err := b.helm.Values(namespaceOf(t), releaseOf(t))
 		if err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (b *bench) bare(ctx context.Context, t *v1alpha1.Tenant, values map[string]
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 
-	install, err := b.helm.prepare(namespaceOf(t), releaseOf(t), values)
+	install, err := b.helm.Prepare(namespaceOf(t), releaseOf(t), values)
 	if err != nil {
 		return 0, err
 	}
@@ -215,7 +216,7 @@ func (b *bench) removeBare(t *v1alpha1.Tenant) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 
-	if err := b.helm.uninstall(namespaceOf(t), releaseOf(t)); err != nil {
+	if err := b.helm.Uninstall(namespaceOf(t), releaseOf(t)); err != nil {
 		return err
 	}
 

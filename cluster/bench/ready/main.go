@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The bench program measures how long a Tenant takes to be Ready, against bare
+// The ready program measures how long a Tenant takes to be Ready, against bare
 // Helm on the same cluster. It is run inside the test bed:
 //
-//	bin/testbed exec -- bin/bench
+//	bin/testbed exec -- bin/bench-ready
 //
 // It ends with status 1 when a median ratio of a Tenant's vCluster misses its bound,
 // or when a Tenant claimed more than its API could do. What a whole CloudSpace takes
@@ -42,7 +42,7 @@ func (f flags) Validate() error {
 func main() {
 	var f flags
 
-	kong.Parse(&f, kong.Name("bench"), kong.Description("Measures how long a Tenant takes to be Ready, against bare Helm."))
+	kong.Parse(&f, kong.Name("bench-ready"), kong.Description("Measures how long a Tenant takes to be Ready, against bare Helm."))
 	// What must be known is printed; libraries have nothing to add.
 	ctrllog.SetLogger(logr.Discard())
 
@@ -52,7 +52,7 @@ func main() {
 	stop()
 
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench: error:", err)
+		fmt.Fprintln(os.Stderr, "bench-ready: error:", err)
 		os.Exit(1)
 	}
 }

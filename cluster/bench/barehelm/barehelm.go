@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package barehelm is Helm as its users run it, without the provider, which the
+// benchmarks compare the provider with.
+package barehelm
 
 import (
 	"bytes"
@@ -14,33 +16,42 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/cli"
 	"helm.sh/helm/v3/pkg/registry"
-
-	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
-// bareHelm is Helm as its users run it, without the provider. Its chart is
-// downloaded beforehand, as the provider's is.
-type bareHelm struct{ chart []byte }
+// Helm installs one chart, which was downloaded beforehand, as the provider's is.
+type Helm struct {
+	chart      []byte
+	kubeconfig string
+}
 
-func newBareHelm() (*bareHelm, error) {
+// New installs the chart, given as an archive, on the cluster of the kubeconfig. Without
+// one, the environment says which.
+func New(chart []byte, kubeconfig string) *Helm { return &Helm{chart: chart, kubeconfig: kubeconfig} }
+
+// Pull downloads a chart from an OCI registry that speaks plain HTTP.
+func Pull(repository, version string) ([]byte, error) {
 	c, err := registry.NewClient(registry.ClientOptPlainHTTP(), registry.ClientOptWriter(io.Discard))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a registry client: %w", err)
 	}
 
-	ref := strings.TrimPrefix(rig.ChartRepository, registry.OCIScheme+"://") + ":" + rig.ChartVersion
+	ref := strings.TrimPrefix(repository, registry.OCIScheme+"://") + ":" + version
 
 	pulled, err := c.Pull(ref)
 	if err != nil {
 		return nil, fmt.Errorf("cannot pull chart %q: %w", ref, err)
 	}
 
-	return &bareHelm{chart: pulled.Chart.Data}, nil
+	return pulled.Chart.Data, nil
 }
 
-func configuration(namespace string) (*action.Configuration, error) {
+func (h *Helm) configuration(namespace string) (*action.Configuration, error) {
 	settings := cli.New()
 	settings.SetNamespace(namespace)
+
+	if h.kubeconfig != "" {
+		settings.KubeConfig = h.kubeconfig
+	}
 
 	cfg := &action.Configuration{}
 	if err := cfg.Init(settings.RESTClientGetter(), namespace, "secret", func(string, ...any) {}); err != nil {
@@ -50,9 +61,9 @@ func configuration(namespace string) (*action.Configuration, error) {
 	return cfg, nil
 }
 
-// prepare returns the install itself, with all that does not belong to it done.
-func (h *bareHelm) prepare(namespace, release string, values map[string]any) (func(context.Context) error, error) {
-	cfg, err := configuration(namespace)
+// Prepare returns the install itself, with all that does not belong to it done.
+func (h *Helm) Prepare(namespace, release string, values map[string]any) (func(context.Context) error, error) {
+	cfg, err := h.configuration(namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +85,9 @@ func (h *bareHelm) prepare(namespace, release string, values map[string]any) (fu
 	}, nil
 }
 
-// values are those that the release was installed with.
-func (h *bareHelm) values(namespace, release string) (map[string]any, error) {
-	cfg, err := configuration(namespace)
+// Values are those that the release was installed with.
+func (h *Helm) Values(namespace, release string) (map[string]any, error) {
+	cfg, err := h.configuration(namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +100,9 @@ func (h *bareHelm) values(namespace, release string) (map[string]any, error) {
 	return v, nil
 }
 
-func (h *bareHelm) uninstall(namespace, release string) error {
-	cfg, err := configuration(namespace)
+// Uninstall removes the release. One that is gone is a success.
+func (h *Helm) Uninstall(namespace, release string) error {
+	cfg, err := h.configuration(namespace)
 	if err != nil {
 		return err
 	}
