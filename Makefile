@@ -22,7 +22,7 @@ TESTBED_PUSH := $(OUT)/packages push --input $(OUT)/xpkg --registry 10.89.0.1:50
 UPGRADE := v0.1.1
 UPGRADE_ARCH = $(shell $(GO) env GOARCH)
 
-.PHONY: all help build packages push generate check-generated lint unit envtest crash fuzz e2e e2e-crossplane soak test demo demo-crossplane demo-down bench-ready clean FORCE
+.PHONY: all help build packages push generate check-generated lint unit envtest crash fuzz e2e e2e-crossplane soak test demo demo-crossplane demo-down bench bench-ready clean FORCE
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,10 @@ bench-ready: build ## Compare the time to Ready with that of a bare helm install
 	$(TESTBED) exec -- $(OUT)/$@
 	$(TESTBED) down
 
+bench: build $(OUT)/bench-programs ## Measure what many Tenants cost. BENCH_FLAGS='--steps=1,10' measures fewer.
+	$(GO) build -o $(OUT)/$@ ./cluster/bench/scale
+	$(OUT)/$@ $(BENCH_FLAGS)
+
 soak: build $(OUT)/soak ## Make, change, break and delete Tenants under faults for SOAK_TIME. SOAK_FLAGS=--seed=N repeats a run.
 	$(FRESH)
 	$(TESTBED) exec -- $(OUT)/soak --time $(SOAK_TIME) $(SOAK_FLAGS)
@@ -136,8 +140,10 @@ soak: build $(OUT)/soak ## Make, change, break and delete Tenants under faults f
 clean: ## Remove what was built here. The test bed's cache stays.
 	rm -rf $(OUT)
 
-# A folder with links to programs of the test bed, as envtest wants it.
+# Folders with links to programs of the test bed, as envtest wants them.
 $(OUT)/testbed-programs: $(OUT)/testbed FORCE
 	$(OUT)/testbed build --links $@ kube-apiserver etcd kubectl
+$(OUT)/bench-programs: $(OUT)/testbed FORCE
+	$(OUT)/testbed build --links $@ kube-apiserver etcd kubectl kube-controller-manager kwok
 
 FORCE:

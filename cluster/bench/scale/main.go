@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The scale program measures what many Tenants cost, on a real API server with
+// controllers, the real Helm path and the real vCluster chart. Nodes, pods and what runs
+// in them are fakes. It needs the programs of the test bed and no cluster:
+//
+//	make bench
+//
+// It prints a table in Markdown, and writes the same as JSON. What misses its target is
+// marked and is no failure: it ends with status 1 only when something did not work.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+type flags struct {
+	Steps       []int         `default:"1,10,100,1000" help:"How many Tenants to measure at, in this order [${default}]."`
+	Rest        time.Duration `default:"3m" help:"How long Ready Tenants are left alone to measure what they cost [${default}]."`
+	Samples     int           `default:"5" help:"How many new Tenants to measure, one after the other, at each step [${default}]."`
+	ForeignCRDs int           `name:"foreign-crds" default:"300" help:"How many CRDs of others to install before the heap is measured over many reconciles, 0 to leave that out [${default}]."`
+	Bare        bool          `default:"true" negatable:"" help:"Compare with bare Helm, which takes about as long as the rest."`
+	Set         []string      `placeholder:"NAME=VALUE" help:"Settings of the provider, by their environment variables."`
+	Programs    string        `default:"bin/bench-programs" placeholder:"FOLDER" help:"Folder of kube-apiserver, etcd, kube-controller-manager and kwok [${default}]." type:"path"`
+	Provider    string        `env:"KUBEOPERA_PROVIDER" default:"bin/provider" placeholder:"FILE" help:"The provider's program [${default}]."`
+	Output      string        `default:"bin/bench.json" placeholder:"FILE" help:"Where the figures are written [${default}]."`
+}
+
+// Validate is called by kong.
+func (f flags) Validate() error {
+	switch {
+	case len(f.Steps) == 0 || slices.Min(f.Steps) < 1 || slices.Max(f.Steps) > maxTenants:
+		return fmt.Errorf("--steps %v cannot be measured; set it to numbers from 1 to %d", f.Steps, maxTenants)
+	case f.Rest < time.Minute:
+		return fmt.Errorf("--rest %s is too short; set it to 1m or more", f.Rest)
+	case f.Samples < 1:
+		return fmt.Errorf("--samples %d measures nothing; set it to 1 or more", f.Samples)
+	}
+
+	return nil
+}
+
+func main() {
+	var f flags
+
+	kong.Parse(&f, kong.Name("bench"), kong.Description("Measures what many Tenants cost."))
+	// What must be known is printed; libraries have nothing to add.
+	ctrllog.SetLogger(logr.Discard())
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, f)
+
+	stop()
+
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, f flags) (err error) {
+	b, err := startBed(ctx, f)
+	if err != nil {
+		return err
+	}
+
+	// Logs are for what went wrong, which an interrupt is not.
+	defer func() { err = errors.Join(err, b.close(err != nil && ctx.Err() == nil)) }()
+
+	facts, err := b.host.Facts(f.Provider)
+	if err != nil {
+		return err
+	}
+
+	r := result{Command: strings.Join(os.Args, " "), Date: time.Now().UTC(), Facts: facts, Settings: f.Set}
+	fmt.Println(r.head())
+
+	// What was measured is kept, whatever becomes of the rest.
+	defer func() {
+		fmt.Println(r.table())
+		err = errors.Join(err, r.write(f.Output))
+	}()
+
+	return b.measure(ctx, &r)
+}

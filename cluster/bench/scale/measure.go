@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+// poll is the provider's default.
+const poll = time.Minute
+
+// measure all that is asked for, into r as it is known.
+func (b *bed) measure(ctx context.Context, r *result) error {
+	if err := b.empty(ctx, r); err != nil {
+		return fmt.Errorf("cannot measure on an empty host: %w", err)
+	}
+
+	for _, n := range b.flags.Steps {
+		r.Steps = append(r.Steps, step{Tenants: n})
+
+		if err := b.step(ctx, &r.Steps[len(r.Steps)-1]); err != nil {
+			return fmt.Errorf("cannot measure %d Tenants: %w", n, err)
+		}
+
+		if err := r.write(b.flags.Output); err != nil {
+			return err
+		}
+	}
+
+	if b.flags.ForeignCRDs == 0 {
+		return nil
+	}
+
+	if err := b.heaps(ctx, r); err != nil {
+		return fmt.Errorf("cannot measure the heap over many reconciles: %w", err)
+	}
+
+	return nil
+}
+
+// empty measures new Tenants on a host that has no others, and learns the values that
+// the provider gives to Helm.
+func (b *bed) empty(ctx context.Context, r *result) error {
+	say("measuring %d new Tenants on an empty host", b.flags.Samples)
+
+	if err := b.provider.Start(ctx); err != nil {
+		return err
+	}
+
+	if err := b.newTenants(ctx, &r.Empty, func(t *v1alpha1.Tenant) error { return b.learnValues(t) }); err != nil {
+		return err
+	}
+
+	return b.provider.Stop()
+}
+
+// step measures one number of Tenants, by a provider of its own. The host is empty
+// before and after.
+func (b *bed) step(ctx context.Context, s *step) error {
+	if err := b.addFakes(ctx, s.Tenants); err != nil {
+		return err
+	}
+
+	if b.flags.Bare {
+		if err := b.bare(ctx, s); err != nil {
+			return fmt.Errorf("cannot do it by bare Helm: %w", err)
+		}
+	}
+
+	if err := b.provider.Start(ctx); err != nil {
+		return err
+	}
+
+	for _, part := range []func(context.Context, *step) error{b.idle, b.create, b.rest, b.among, b.delete} {
+		if err := part(ctx, s); err != nil {
+			return fmt.Errorf("%w\n%s", err, b.provider.Tail(15))
+		}
+	}
+
+	s.Complete = true
+
+	return b.provider.Stop()
+}
+
+// addFakes prepares the insides of vClusters, which takes time that is nobody's.
+func (b *bed) addFakes(ctx context.Context, n int) error {
+	say("preparing the fake APIs of %d tenants", n)
+
+	return b.each(ctx, n, func(i int) error { return b.tenants.add(ctx, tenantName(i)) })
+}
+
+// idle measures a provider that has nothing to do.
+func (b *bed) idle(ctx context.Context, s *step) error {
+	var err error
+	s.Idle, err = b.memory(ctx)
+
+	return err
+}
+
+func (b *bed) create(ctx context.Context, s *step) error {
+	say("creating %d Tenants", s.Tenants)
+
+	before, load := b.reconciles(ctx), b.watchLoad(ctx)
+
+	mark, err := rig.MarkAudit(b.auditLog)
+	if err != nil {
+		return err
+	}
+
+	s.Create, err = b.createAll(ctx, s.Tenants)
+	if err != nil {
+		return err
+	}
+
+	if s.Load, err = load(); err != nil {
+		return err
+	}
+
+	s.CreateReconciles = difference(b.reconciles(ctx), before)
+
+	events, err := rig.ReadAudit(b.auditLog, mark)
+	if err != nil {
+		return err
+	}
+
+	s.CreateRequests = requestsOf(sortRequests(events), nil)
+	say("%d Tenants: releases deployed after %s, all Ready after %s, by reconciles: %v", s.Tenants, s.Create.Deployed, s.Create.Ready, s.CreateReconciles)
+
+	return nil
+}
+
+// rest leaves Ready Tenants alone.
+func (b *bed) rest(ctx context.Context, s *step) error {
+	say("waiting for one poll, then measuring at rest for %s", b.flags.Rest)
+
+	if err := sleep(ctx, poll); err != nil {
+		return err
+	}
+
+	mark, err := rig.MarkAudit(b.auditLog)
+	if err != nil {
+		return err
+	}
+
+	before, reconciles, load := b.tenants.counted(), b.reconciles(ctx), b.watchLoad(ctx)
+
+	if err := sleep(ctx, b.flags.Rest); err != nil {
+		return err
+	}
+
+	if s.Rest, err = load(); err != nil {
+		return err
+	}
+
+	inside, after := b.tenants.counted().since(before), b.reconciles(ctx)
+
+	events, err := rig.ReadAudit(b.auditLog, mark)
+	if err != nil {
+		return err
+	}
+
+	s.Polls = b.flags.Rest.Minutes() / poll.Minutes()
+	s.RestRequests = requestsOf(sortRequests(events), inside)
+	s.RestReconciles = difference(after, reconciles)
+	s.RestMemory, err = b.memory(ctx)
+
+	for _, l := range s.restLines() {
+		fmt.Println(l)
+	}
+
+	return err
+}
+
+// among measures new Tenants among those that are Ready.
+func (b *bed) among(ctx context.Context, s *step) error {
+	say("measuring %d new Tenants among %d", b.flags.Samples, s.Tenants)
+
+	return b.newTenants(ctx, &s.Among, nil)
+}
+
+func (b *bed) delete(ctx context.Context, s *step) error {
+	say("deleting %d Tenants", s.Tenants)
+
+	start := time.Now()
+
+	if err := b.host.Client.DeleteAllOf(ctx, &v1alpha1.Tenant{}, inTenants); err != nil {
+		return fmt.Errorf("cannot delete the Tenants: %w", err)
+	}
+
+	if err := b.awaitNone(ctx, s.Tenants); err != nil {
+		return err
+	}
+
+	s.Delete = seconds(time.Since(start))
+	say("%d Tenants are gone after %s", s.Tenants, s.Delete)
+
+	return nil
+}
+
+// reconciles are how often each controller of the provider has reconciled.
+func (b *bed) reconciles(ctx context.Context) map[string]float64 {
+	out := map[string]float64{}
+
+	m, err := b.provider.Metrics(ctx)
+	if err != nil {
+		return out // It is shown, and nothing follows from it.
+	}
+
+	for _, c := range m["controller_runtime_reconcile_total"].GetMetric() {
+		for _, l := range c.GetLabel() {
+			if l.GetName() == "controller" {
+				out[l.GetValue()] += c.GetCounter().GetValue()
+			}
+		}
+	}
+
+	return out
+}
+
+func difference(after, before map[string]float64) map[string]float64 {
+	out := map[string]float64{}
+
+	for k, n := range after {
+		if n > before[k] {
+			out[k] = n - before[k]
+		}
+	}
+
+	return out
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// until asks until the answer is empty, and shows it from time to time. It errs with
+// the last when that takes too long.
+func until(ctx context.Context, limit time.Duration, ask func(context.Context) (string, error)) error {
+	var (
+		last  string
+		shown = time.Now()
+	)
+
+	err := wait.PollUntilContextTimeout(ctx, lookEvery, limit, true, func(ctx context.Context) (bool, error) {
+		var err error
+		if last, err = ask(ctx); err != nil {
+			return false, err
+		}
+
+		if last != "" && time.Since(shown) > showEvery {
+			shown = time.Now()
+			say("  %s", last)
+		}
+
+		return last == "", nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, last)
+	}
+
+	return nil
+}

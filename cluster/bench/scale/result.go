@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+)
+
+// seconds are a time, as JSON has it.
+type seconds time.Duration
+
+// String is for a person.
+func (s seconds) String() string { return fmt.Sprintf("%.2f s", time.Duration(s).Seconds()) }
+
+// MarshalJSON writes them as a number.
+func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+
+// result is all that was measured.
+type result struct {
+	Command  string    `json:"command"`
+	Date     time.Time `json:"date"`
+	Settings []string  `json:"settings,omitempty"`
+	Facts    rig.Facts `json:"facts"`
+	// Empty are new Tenants on a host without others.
+	Empty samples `json:"emptyHost"`
+	Steps []step  `json:"steps"`
+	// Growth of the heap; nil if it was not measured.
+	Growth *growth `json:"growth,omitempty"`
+}
+
+// samples of new Tenants.
+type samples struct {
+	First []seconds `json:"firstReconciled"`
+	Ready []seconds `json:"ready"`
+}
+
+// creation is how long it took until all of a step were there.
+type creation struct {
+	Deployed seconds `json:"deployed"`
+	Ready    seconds `json:"ready"`
+}
+
+// step is what was measured at one number of Tenants.
+type step struct {
+	Tenants int `json:"tenants"`
+	// Complete says that all of it was measured. Otherwise the table leaves it out.
+	Complete bool `json:"complete"`
+	// Bare is what bare Helm took for as many releases, and Create what the provider did.
+	Bare       creation `json:"bare"`
+	BareDelete seconds  `json:"bareDelete"`
+	Create     creation `json:"create"`
+	Delete     seconds  `json:"delete"`
+
+	// Idle is before there was any Tenant.
+	Idle memory `json:"idle"`
+	Load load   `json:"load"`
+	Rest load   `json:"rest"`
+	// RestMemory is after the rest.
+	RestMemory memory `json:"restMemory"`
+	// Polls is how many of the provider's polls the rest lasted.
+	Polls            float64            `json:"polls"`
+	CreateRequests   requests           `json:"createRequests"`
+	RestRequests     requests           `json:"restRequests"`
+	CreateReconciles map[string]float64 `json:"createReconciles"`
+	RestReconciles   map[string]float64 `json:"restReconciles"`
+
+	// Among are new Tenants beside those that are Ready.
+	Among samples `json:"among"`
+}
+
+// requests are those of the provider, by whom they were for.
+type requests struct {
+	// Host is where vClusters run, Own where Tenants live, Inside the vClusters.
+	Host   []requestCount `json:"host"`
+	Own    []requestCount `json:"own"`
+	Inside []requestCount `json:"inside,omitempty"`
+
+	host, own, inside counts
+}
+
+// requestCount is how often one kind of request was made.
+type requestCount struct {
+	Request string `json:"request"`
+	Count   int    `json:"count"`
+}
+
+func requestsOf(p places, inside counts) requests {
+	return requests{Host: p.host.list(), Own: p.own.list(), Inside: inside.list(), host: p.host, own: p.own, inside: inside}
+}
+
+func (c counts) list() []requestCount {
+	out := make([]requestCount, 0, len(c))
+	for _, r := range c.most() {
+		out = append(out, requestCount{Request: r.String(), Count: c[r]})
+	}
+
+	return out
+}
+
+// growth of the heap over many reconciles.
+type growth struct {
+	ForeignCRDs int    `json:"foreignCRDs"`
+	Tenants     int    `json:"tenants"`
+	Few         memory `json:"after100"`
+	Many        memory `json:"after1000"`
+}
+
+func (r result) head() string {
+	return fmt.Sprintf("%s\n%s\ncommand: %s", r.Date.Format(time.RFC3339), r.Facts, r.Command)
+}
+
+// write the figures as JSON.
+func (r result) write(file string) error {
+	raw, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot write the figures: %w", err)
+	}
+
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return fmt.Errorf("cannot write the figures: %w", err)
+	}
+
+	if err := os.WriteFile(file, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("cannot write the figures: %w", err)
+	}
+
+	return nil
+}
+
+// restLines list what was asked for at rest, per Tenant and poll.
+func (s step) restLines() []string {
+	out := []string{fmt.Sprintf("%d Tenants at rest, %.0f polls; count, per Tenant and poll, request", s.Tenants, s.Polls)}
+
+	for _, p := range []struct {
+		where string
+		c     counts
+	}{{"the host", s.RestRequests.host}, {"the Tenants' own cluster", s.RestRequests.own}, {"tenants' APIs", s.RestRequests.inside}} {
+		out = append(out, "to "+p.where+":")
+		out = append(out, p.c.lines(s.Tenants, s.Polls)...)
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(s.RestReconciles)) {
+		out = append(out, fmt.Sprintf("%8.0f  %6.2f  reconciles of %s", s.RestReconciles[name], s.RestReconciles[name]/float64(s.Tenants)/s.Polls, name))
+	}
+
+	return out
+}

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Targets, for Tenants that are Ready and unchanged at the default poll.
+const (
+	maxReads      = 1.0
+	maxCores      = 0.05
+	maxResident   = 250 << 20
+	minThroughput = 0.9
+	maxFirst      = 1.0
+	maxReady      = 1.1
+	maxPerTenant  = 100 << 10
+	maxSlower     = 0.8
+	maxGrowth     = 1.05
+)
+
+// unmeasured stands for a figure that was not asked for.
+const unmeasured = "-"
+
+// row of the table: a figure at each step.
+type row struct {
+	what   string
+	target string
+	// of is the figure at a step, and whether it meets the target.
+	of func(r result, s step) (figure string, met bool)
+}
+
+func rows() []row {
+	plain := func(figure func(s step) string) func(result, step) (string, bool) {
+		return func(_ result, s step) (string, bool) { return figure(s), true }
+	}
+
+	return []row{
+		{"Bare Helm, releases deployed per s", "", plain(func(s step) string { return rate(s.Tenants, s.Bare.Deployed) })},
+		{"Tenants, releases deployed per s", "", plain(func(s step) string { return rate(s.Tenants, s.Create.Deployed) })},
+		{"… of bare Helm's", "≥ 0.9", func(_ result, s step) (string, bool) { return compared(s.Bare.Deployed, s.Create.Deployed) }},
+		{"Bare Helm, control planes ready per s", "", plain(func(s step) string { return rate(s.Tenants, s.Bare.Ready) })},
+		{"Tenants Ready per s", "", plain(func(s step) string { return rate(s.Tenants, s.Create.Ready) })},
+		{"… of bare Helm's", "≥ 0.9", func(_ result, s step) (string, bool) { return compared(s.Bare.Ready, s.Create.Ready) }},
+		{"Provider while it creates: cores", "", plain(func(s step) string { return fmt.Sprintf("%.2f", s.Load.Cores) })},
+		{"… RSS", "", plain(func(s step) string { return mebibytes(float64(s.Load.Resident)) })},
+		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Load.Descriptors) })},
+		{"… requests to the host per Tenant", "", plain(func(s step) string { return each(s.CreateRequests.host.requests(), s.Tenants) })},
+		{"… requests to the Tenants' cluster per Tenant", "", plain(func(s step) string { return each(s.CreateRequests.own.requests(), s.Tenants) })},
+		{"… reconciles per Tenant, of all kinds", "", plain(func(s step) string { return each(int(sum(s.CreateReconciles)), s.Tenants) })},
+		{"At rest: writes per Tenant and poll", "0", func(_ result, s step) (string, bool) {
+			n := s.RestRequests.host.writes() + s.RestRequests.own.writes() + s.RestRequests.inside.writes()
+			return s.perPoll(n), n == 0
+		}},
+		{"… reads of all APIs per Tenant and poll", "≤ 1", func(_ result, s step) (string, bool) {
+			n := s.reads()
+			return s.perPoll(n), perPoll(n, s.Tenants, s.Polls) <= maxReads
+		}},
+		{"… of those of the host", "", plain(func(s step) string { return s.perPoll(s.RestRequests.host.requests()) })},
+		{"… of those of the Tenants' cluster", "", plain(func(s step) string { return s.perPoll(s.RestRequests.own.requests()) })},
+		{"… of those of the tenant's API", "", plain(func(s step) string { return s.perPoll(s.RestRequests.inside.requests()) })},
+		{"… cores", "< 0.05", func(_ result, s step) (string, bool) {
+			return fmt.Sprintf("%.3f", s.Rest.Cores), s.Rest.Cores < maxCores
+		}},
+		{"… RSS", "< 250 MiB", func(_ result, s step) (string, bool) {
+			return mebibytes(float64(s.Rest.Resident)), s.Rest.Resident < maxResident
+		}},
+		{"… heap after a collection", "", plain(func(s step) string { return mebibytes(s.RestMemory.Heap) })},
+		{"… goroutines", "", plain(func(s step) string { return fmt.Sprintf("%.0f", s.RestMemory.Goroutines) })},
+		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Rest.Descriptors) })},
+		{"New Tenant: first reconciled, median", "< 1 s", func(_ result, s step) (string, bool) {
+			return median(s.Among.First).String(), time.Duration(median(s.Among.First)).Seconds() < maxFirst
+		}},
+		{"… Ready, median", "", plain(func(s step) string { return median(s.Among.Ready).String() })},
+		{"… the same, of that on an empty host", "≤ 1.1", func(r result, s step) (string, bool) {
+			return ratio(median(s.Among.Ready), median(r.Empty.Ready)), over(median(s.Among.Ready), median(r.Empty.Ready)) <= maxReady
+		}},
+		{"Bare Helm, releases and namespaces gone per s", "", plain(func(s step) string { return rate(s.Tenants, s.BareDelete) })},
+		{"Tenants gone per s", "", plain(func(s step) string { return rate(s.Tenants, s.Delete) })},
+	}
+}
+
+func (s step) reads() int {
+	q := s.RestRequests
+	return q.host.requests() + q.own.requests() + q.inside.requests() - q.host.writes() - q.own.writes() - q.inside.writes()
+}
+
+func (s step) perPoll(n int) string { return fmt.Sprintf("%.2f", perPoll(n, s.Tenants, s.Polls)) }
+
+// table shows the figures in Markdown.
+func (r result) table() string {
+	var b strings.Builder
+
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+
+	head, rule := []string{"Tenants", "Target"}, []string{"---", "---"}
+	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s step) bool { return !s.Complete })
+	for _, s := range steps {
+		head, rule = append(head, fmt.Sprint(s.Tenants)), append(rule, "---")
+	}
+
+	line(head)
+	line(rule)
+
+	for _, w := range rows() {
+		cells := []string{w.what, w.target}
+
+		for _, s := range steps {
+			figure, met := w.of(r, s)
+			if figure != unmeasured {
+				figure += verdict(w.target, met)
+			}
+
+			cells = append(cells, figure)
+		}
+
+		line(cells)
+	}
+
+	fmt.Fprintf(&b, "\nOn an empty host a new Tenant is first reconciled after %s and Ready after %s (medians of %d).\n",
+		median(r.Empty.First), median(r.Empty.Ready), len(r.Empty.Ready))
+
+	for _, l := range r.across() {
+		b.WriteString(l + "\n")
+	}
+
+	return b.String()
+}
+
+func verdict(target string, met bool) string {
+	switch {
+	case target == "":
+		return ""
+	case met:
+		return " (met)"
+	default:
+		return " (**missed**)"
+	}
+}
+
+// compared is our throughput against that of bare Helm, by the times that both took.
+func compared(bare, ours seconds) (string, bool) {
+	if bare == 0 {
+		return unmeasured, true
+	}
+
+	return ratio(bare, ours), over(bare, ours) >= minThroughput
+}
+
+// across are the figures of more than one step.
+func (r result) across() []string {
+	var out []string
+
+	if i, j := r.index(100), r.index(1000); i >= 0 && j >= 0 {
+		few, many := r.Steps[i], r.Steps[j]
+		perTenant := (many.RestMemory.Heap - few.RestMemory.Heap) / float64(many.Tenants-few.Tenants)
+		resident := (float64(many.Rest.Resident) - float64(few.Rest.Resident)) / float64(many.Tenants-few.Tenants)
+		slower := throughput(many) / throughput(few)
+
+		out = append(out,
+			fmt.Sprintf("From 100 to 1,000 Tenants the heap grows by %.0f KiB a Tenant, and RSS by %.0f KiB, at most 100%s.",
+				perTenant/1024, resident/1024, verdict("x", max(perTenant, resident) < maxPerTenant)),
+			fmt.Sprintf("Throughput at 1,000 is %.2f of that at 100, at least 0.8%s.", slower, verdict("x", slower >= maxSlower)))
+	}
+
+	if g := r.Growth; g != nil {
+		by := g.Many.Heap / g.Few.Heap
+		out = append(out, fmt.Sprintf("With %d foreign CRDs the heap after 1,000 reconciles is %s, %.3f of the %s after 100, at most 1.05%s.",
+			g.ForeignCRDs, mebibytes(g.Many.Heap), by, mebibytes(g.Few.Heap), verdict("x", by <= maxGrowth)))
+	}
+
+	return out
+}
+
+func (r result) index(tenants int) int {
+	return slices.IndexFunc(r.Steps, func(s step) bool { return s.Tenants == tenants && s.Complete })
+}
+
+func throughput(s step) float64 { return float64(s.Tenants) / time.Duration(s.Create.Ready).Seconds() }
+
+// over is a by b.
+func over(a, b seconds) float64 {
+	if b == 0 {
+		return 0
+	}
+
+	return float64(a) / float64(b)
+}
+
+func ratio(a, b seconds) string { return fmt.Sprintf("%.2f", over(a, b)) }
+
+func rate(n int, d seconds) string {
+	if d == 0 {
+		return unmeasured
+	}
+
+	return fmt.Sprintf("%.2f", float64(n)/time.Duration(d).Seconds())
+}
+
+func each(n, tenants int) string { return fmt.Sprintf("%.1f", float64(n)/float64(tenants)) }
+
+func sum(of map[string]float64) float64 {
+	all := 0.0
+	for _, n := range of {
+		all += n
+	}
+
+	return all
+}
+
+func mebibytes(bytes float64) string { return fmt.Sprintf("%.1f MiB", bytes/(1<<20)) }
+
+// median is 0 of nothing.
+func median(of []seconds) seconds {
+	if len(of) == 0 {
+		return 0
+	}
+
+	s := slices.Sorted(slices.Values(of))
+	mid := len(s) / 2
+
+	if len(s)%2 == 1 {
+		return s[mid]
+	}
+
+	return (s[mid-1] + s[mid]) / 2
+}

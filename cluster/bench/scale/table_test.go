@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func sec(n float64) seconds { return seconds(n * float64(time.Second)) }
+
+// measured is a step in which all targets are met.
+func measured(tenants int) step {
+	n := float64(tenants)
+
+	s := step{
+		Tenants: tenants, Polls: 3, Complete: true,
+		Bare: creation{Deployed: sec(n / 10), Ready: sec(n / 10)}, Create: creation{Deployed: sec(n / 10), Ready: sec(n / 10)},
+		Rest:       load{Cores: 0.01, Resident: 90 << 20},
+		RestMemory: memory{Heap: 20<<20 + n*1024},
+		Among:      samples{First: []seconds{sec(0.2)}, Ready: []seconds{sec(1)}},
+	}
+	s.RestRequests.host = counts{{"get", "/x"}: 3 * tenants, {"watch", "/y"}: 1000}
+
+	return s
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		change func(*result)
+		// missed is what is said of the one target that is missed; empty if none is.
+		missed string
+	}{
+		"Met":      {reason: "all is as it should be", change: func(*result) {}},
+		"Writes":   {reason: "a single write is one too many", change: func(r *result) { r.Steps[1].RestRequests.own = counts{{"update", "/x"}: 1} }, missed: "writes per Tenant and poll"},
+		"Reads":    {reason: "one read a Tenant and poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.inside = counts{{"get", "/z"}: 1} }, missed: "reads of all APIs"},
+		"Cores":    {reason: "a provider at rest rests", change: func(r *result) { r.Steps[1].Rest.Cores = 0.06 }, missed: "cores"},
+		"Resident": {reason: "it is given so much memory", change: func(r *result) { r.Steps[1].Rest.Resident = 250 << 20; r.Steps[0].Rest.Resident = 200 << 20 }, missed: "RSS"},
+		"First":    {reason: "a new Tenant waits for no others", change: func(r *result) { r.Steps[1].Among.First = []seconds{sec(0.5), sec(1), sec(2)} }, missed: "first reconciled"},
+		"Ready":    {reason: "nor is it slower", change: func(r *result) { r.Steps[1].Among.Ready = []seconds{sec(1.2)} }, missed: "empty host"},
+		"PerTenant": {
+			reason: "a Tenant takes little memory", change: func(r *result) { r.Steps[1].RestMemory.Heap = 120 << 20 }, missed: "heap grows",
+		},
+		"Slower": {
+			reason: "many are as fast as few", change: func(r *result) { r.Steps[0].Create.Ready = sec(7); r.Steps[0].Bare.Ready = sec(7) }, missed: "Throughput at 1,000",
+		},
+		"Growth": {reason: "reconciles leave nothing", change: func(r *result) { r.Growth.Many.Heap = 1.06 * r.Growth.Few.Heap }, missed: "foreign CRDs"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			r := result{
+				Empty:  samples{First: []seconds{sec(0.2)}, Ready: []seconds{sec(1)}},
+				Steps:  []step{measured(100), measured(1000)},
+				Growth: &growth{ForeignCRDs: 300, Tenants: 10, Few: memory{Heap: 20 << 20}, Many: memory{Heap: 20 << 20}},
+			}
+			tc.change(&r)
+
+			var missed []string
+
+			for l := range strings.SplitSeq(r.table(), "\n") {
+				if strings.Contains(l, "missed") {
+					missed = append(missed, l)
+				}
+			}
+
+			if tc.missed == "" && len(missed) > 0 || tc.missed != "" && (len(missed) != 1 || !strings.Contains(missed[0], tc.missed)) {
+				t.Errorf("%s: missed is %q, want one of %q", tc.reason, missed, tc.missed)
+			}
+		})
+	}
+}
+
+func TestTableOfNothing(t *testing.T) {
+	t.Parallel()
+
+	r := result{Steps: []step{{Tenants: 1}}}
+	if got := r.table(); !strings.Contains(got, "| Tenants | Target |\n") {
+		t.Errorf("a step that was interrupted is shown:\n%s", got)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	t.Parallel()
+
+	for _, tc := range []struct {
+		of   []seconds
+		want seconds
+	}{
+		{nil, 0},
+		{[]seconds{3}, 3},
+		{[]seconds{5, 1, 3}, 3},
+		{[]seconds{4, 2}, 3},
+	} {
+		if got := median(tc.of); got != tc.want {
+			t.Errorf("median(%v): got %v, want %v", tc.of, got, tc.want)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "new", "bench.json")
+	if err := (result{Command: "bench", Steps: []step{measured(1)}}).write(file); err != nil {
+		t.Fatal(err)
+	}
+
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var got struct {
+		Command string
+		Steps   []struct{ Create struct{ Ready float64 } }
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+
+	if got.Command != "bench" || len(got.Steps) != 1 || got.Steps[0].Create.Ready != 0.1 {
+		t.Errorf("got %+v", got)
+	}
+}
