@@ -13,19 +13,18 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/host"
 )
 
-// leadTo has the credentials lead to a cluster of that id, which has these objects. It
+// leadTo has the credentials lead to cluster-b, which has these objects. It
 // returns the way back.
-func (w *world) leadTo(id types.UID, objs ...client.Object) (back func()) {
+func (w *world) leadTo(objs ...client.Object) (back func()) {
 	before, connection, release := w.host, w.connection, w.helm.release
 
-	w.host = w.builder("host").WithObjects(kubeSystem(id), hostAPI("10.89.0.9")).WithObjects(objs...).Build()
+	w.host = w.builder("host").WithObjects(kubeSystem("cluster-b"), hostAPI("10.89.0.9")).WithObjects(objs...).Build()
 	w.connection, w.helm.release = &host.Host{Live: w.host}, nil
 
 	return func() { w.host, w.connection, w.helm.release = before, connection, release }
@@ -66,7 +65,7 @@ func TestOtherHostIsLeftAlone(t *testing.T) {
 			w, tn := newWorld(t), alice().Obj()
 			w.arrive(tn)
 
-			back := w.leadTo("cluster-b", objs...)
+			back := w.leadTo(objs...)
 
 			for range 3 {
 				if _, err := w.pass(tn); err == nil || tn.Status.HostClusterID != "cluster-a" || tn.Status.Phase != v1alpha1.PhaseReady {
@@ -101,7 +100,7 @@ func TestOtherHostReleasesNothing(t *testing.T) {
 				w, r := deleting(t)
 				w.journal.clear()
 
-				back := w.leadTo("cluster-b", objs...)
+				back := w.leadTo(objs...)
 				began := w.clock.Now()
 
 				for at := time.Duration(0); at < 2*stalledAfter; at += 5 * time.Minute {
@@ -158,7 +157,7 @@ func TestOtherHostAtTheSameAddress(t *testing.T) {
 		w.arrive(tn)
 
 		remembered := w.connection
-		w.leadTo("cluster-b")
+		w.leadTo()
 		w.connection = remembered
 
 		if going {
@@ -226,7 +225,7 @@ func TestOtherHostBecomesTheHost(t *testing.T) {
 
 	w, tn := newWorld(t), alice().Obj()
 	w.arrive(tn)
-	w.leadTo("cluster-b")
+	w.leadTo()
 
 	tn.Status.HostClusterID = ""
 
