@@ -172,7 +172,7 @@ func TestQuotaLoweredWithoutCoreDNS(t *testing.T) {
 		w.use(s.used)
 		w.mustPass(b.Obj())
 
-		q := read[*corev1.ResourceQuota](w, w.host, aliceHostNamespace, wallName)
+		q := read[*corev1.ResourceQuota](w, w.host, aliceNamespace, wallName)
 		if diff := cmp.Diff(s.wall, inWords(q.Spec.Hard)["limits.cpu"]); diff != "" {
 			t.Errorf("with %s in use: -want, +got:\n%s", s.used, diff)
 		}
