@@ -179,7 +179,7 @@ func TestChanged(t *testing.T) {
 
 	touch := func(o client.Object) func(context.Context, *cluster) error {
 		return func(ctx context.Context, c *cluster) error {
-			if err := c.WithWatch.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 				return err
 			}
 

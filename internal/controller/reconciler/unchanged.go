@@ -70,7 +70,7 @@ func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
 	}
 
 	have, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
-	if !ok || s.Client.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
+	if !ok || s.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
 		return false // To write it says what is wrong.
 	}
 

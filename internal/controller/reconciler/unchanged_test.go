@@ -40,7 +40,7 @@ func newCached(t *testing.T) (c *cached, quiet client.Client) {
 	stored := newKube(t, nil, &v1alpha1.Tenant{ObjectMeta: identity})
 	c.Client = interceptor.NewClient(stored, interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-			c.cache.DeepCopyInto(o.(*v1alpha1.Tenant)) //nolint:forcetypeassert // Nothing else is read.
+			c.cache.DeepCopyInto(o.(*v1alpha1.Tenant))
 			return nil
 		},
 		SubResourceUpdate: func(ctx context.Context, inner client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {

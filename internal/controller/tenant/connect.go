@@ -59,6 +59,7 @@ type connector struct {
 	tenants  *tenantapi.Pool
 	charts   *helm.ChartCache
 	track    func(ctx context.Context, kube client.Client, mg resource.ModernManaged) error
+	hold     func(ctx context.Context, t *v1alpha1.Tenant) error
 	record   event.Recorder
 	clock    clock.PassiveClock
 	failures *failures
@@ -84,6 +85,8 @@ type external struct {
 	open      func(k *vcluster.Kubeconfig) (*wayIn, error)
 	// wakeAfter has the Tenant looked at again after that time.
 	wakeAfter func(d time.Duration)
+	// hold has the Tenant not go without a word.
+	hold func(ctx context.Context, t *v1alpha1.Tenant) error
 	// keep what a look came to that has to come to the same until something changes.
 	keep   func(came managed.ExternalObservation)
 	record event.Recorder
@@ -135,6 +138,7 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 		kubeLive:  c.kubeLive,
 		open:      c.opener(t, look),
 		wakeAfter: func(d time.Duration) { c.waker.WakeAfter(client.ObjectKeyFromObject(t), d) },
+		hold:      c.hold,
 		keep:      func(came managed.ExternalObservation) { c.looks.Keep(t, look, came) },
 		record:    c.record,
 		clock:     c.clock,

@@ -37,7 +37,10 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 	}
 
 	if stage, err := e.prove(ctx, t, f); err != nil {
+		// The runtime adds its finalizer only after a look that did not fail.
+		err = errors.Join(err, e.hold(ctx, t))
 		e.reportFailure(t, stage, err)
+
 		return managed.ExternalObservation{}, err
 	}
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,6 +33,10 @@ func (e *external) settleReport(t *v1alpha1.Tenant, s summary) {
 	next := reportOf(t, s)
 	if e.before.Report == nil && (!e.identified || next.Status == v1alpha1.ReportDeleting) {
 		return // Nobody knows of it, or it may be another's id.
+	}
+
+	if reconciler.PoliciesOf(t).Delete && !meta.FinalizerExists(t, managed.FinalizerName) {
+		return // It may go at any time, and nothing would be told of that.
 	}
 
 	if s.refused || sameReport(e.before.Report, next) {

@@ -12,12 +12,14 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
@@ -407,6 +409,32 @@ func TestLastReport(t *testing.T) {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestNoReportWithoutAnEnd holds that a Tenant of which anything was told cannot go
+// without that being told, also one that never came to anything.
+func TestNoReportWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+
+	for name, hold := range map[string]error{"Held": nil, "CannotBeHeld": errInjected} {
+		w, tn := newWorld(t), alice().Obj()
+		w.reports = true
+		tn.Spec.VCluster = &v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.19.0")}
+
+		e := w.external(tn)
+		if hold != nil {
+			e.hold = func(context.Context, *v1alpha1.Tenant) error { return hold }
+		}
+
+		if _, err := e.Observe(t.Context(), tn); err == nil || (hold != nil && !errors.Is(err, hold)) {
+			t.Errorf("%s: %v", name, err)
+		}
+
+		held, r := meta.FinalizerExists(tn, managed.FinalizerName), tn.Status.Report
+		if told := r != nil && r.Status == v1alpha1.ReportFailed; held != (hold == nil) || told != held {
+			t.Errorf("%s: held: %t, told: %+v", name, held, r)
+		}
 	}
 }
 

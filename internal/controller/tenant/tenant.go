@@ -122,6 +122,10 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 		tenants:  o.Tenants,
 		charts:   o.Charts,
 		track:    trackUsage,
+		hold: func(ctx context.Context, t *v1alpha1.Tenant) error {
+			f := finalizer{Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName)}
+			return f.AddFinalizer(ctx, t)
+		},
 		record:   reconciler.NewRecorder(mgr, name, o.Options),
 		clock:    clock.RealClock{},
 		failures: newFailures(),

@@ -55,7 +55,7 @@ func (h lookingHelm) Get(ctx context.Context, name string) (*helm.Release, error
 	}
 
 	h.look.Asked(version, ignoreNotFound(err), func(ctx context.Context) (string, error) {
-		version, err := h.Client.ResourceVersion(ctx, name)
+		version, err := h.ResourceVersion(ctx, name)
 		return version, ignoreNotFound(err)
 	})
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -329,7 +330,11 @@ func (w *world) external(t *v1alpha1.Tenant) *external {
 		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, unseen: w.unseen,
 		wakeAfter: func(d time.Duration) { w.woken = append(w.woken, d) },
 		keep:      func(managed.ExternalObservation) {},
-		chart:     w.chart, fluxChart: w.fluxChart,
+		hold: func(_ context.Context, t *v1alpha1.Tenant) error {
+			meta.AddFinalizer(t, managed.FinalizerName)
+			return nil
+		},
+		chart: w.chart, fluxChart: w.fluxChart,
 		fluxNeeds: func(context.Context, desired) (quota.Allowance, error) { return w.fluxNeeds() },
 		names:     namesOf(t), defaults: w.defaults, before: *t.Status.DeepCopy(), reports: w.reports, retry: retryRequested(t),
 	}
@@ -366,6 +371,10 @@ func (w *world) pass(t *v1alpha1.Tenant) (managed.ExternalObservation, error) {
 	ctx, e := w.t.Context(), w.external(t)
 
 	o, err := e.Observe(ctx, t)
+
+	if err == nil && t.GetDeletionTimestamp() == nil {
+		meta.AddFinalizer(t, managed.FinalizerName)
+	}
 
 	switch {
 	case err != nil:
