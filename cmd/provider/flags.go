@@ -31,7 +31,7 @@ type flags struct {
 
 	Poll             time.Duration `default:"1m" placeholder:"TIME" help:"How often a Ready Tenant is looked at, at least 5s [${default}]."`
 	Sync             time.Duration `short:"s" default:"1h" placeholder:"TIME" help:"How often everything in the caches is looked at again, at least 1m [${default}]."`
-	MaxReconcileRate int           `default:"10" placeholder:"N" help:"How many reconciles may start in a second, and run at once for a kind [${default}]."`
+	MaxReconcileRate int           `default:"100" placeholder:"N" help:"How many reconciles may start in a second. A tenth of that may run at once, of each kind [${default}]."`
 
 	LeaderElection bool   `short:"l" help:"Let only one of several replicas work."`
 	PodNamespace   string `placeholder:"NAME" help:"Namespace of the leader's lease and of reports that outlive their Tenant [the pod's own, or kubeopera-system outside of a cluster]."`

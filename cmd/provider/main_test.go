@@ -25,7 +25,7 @@ func defaults(cache string) app.Config {
 		Environment:      "production",
 		Poll:             time.Minute,
 		Sync:             time.Hour,
-		MaxReconcileRate: 10,
+		MaxReconcileRate: 100,
 		ChangeLogsSocket: "/var/run/changelogs/changelogs.sock",
 		ChartCache:       cache,
 		MetricsAddress:   ":8080",

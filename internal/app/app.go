@@ -160,7 +160,7 @@ func controllerOptions(c Config, log logr.Logger) (controller.Options, error) {
 		Logger:                  logging.NewLogrLogger(log),
 		GlobalRateLimiter:       ratelimiter.NewGlobal(c.MaxReconcileRate),
 		PollInterval:            c.Poll,
-		MaxConcurrentReconciles: c.MaxReconcileRate,
+		MaxConcurrentReconciles: max(1, c.MaxReconcileRate/10),
 		Features:                features,
 		MetricOptions:           &controller.MetricOptions{PollStateMetricInterval: c.Poll, MRMetrics: recorder, MRStateMetrics: states},
 	}, nil

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// maxRate bounds MaxReconcileRate: each of so many workers takes memory.
+	// maxRate bounds MaxReconcileRate: each worker takes memory.
 	maxRate = 1000
 	// minPoll and minSync bound Poll and Sync: each Tenant that is looked at
 	// costs requests to its host and to its own API.
@@ -61,8 +61,8 @@ type Config struct {
 	Poll time.Duration
 	// Sync is how often everything in the caches is looked at again, at least 1m.
 	Sync time.Duration
-	// MaxReconcileRate is how many reconciles may start in a second, and how
-	// many of one kind may run at once.
+	// MaxReconcileRate is how many reconciles may start in a second. A tenth of that may
+	// run at once, of each kind.
 	MaxReconcileRate int
 
 	// LeaderElection lets only one of several replicas work.
@@ -218,7 +218,7 @@ func checkInterval(d, least time.Duration, example string) error {
 
 func checkRate(n int) error {
 	if n < 1 || n > maxRate {
-		return fmt.Errorf("%d is not from 1 to %d; set it to a number such as 10", n, maxRate)
+		return fmt.Errorf("%d is not from 1 to %d; set it to a number such as 100", n, maxRate)
 	}
 	return nil
 }
