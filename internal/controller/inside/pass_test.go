@@ -20,6 +20,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside/insidetest"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -37,9 +38,9 @@ func newStage(t *testing.T, kube ...client.Object) *stage {
 	t.Helper()
 
 	s := &stage{vcluster: insidetest.NewVCluster(t), events: &insidetest.Recorder{}, queue: &reconcilertest.Queue{}}
-	k := newKube(kube...)
+	k, clk := newKube(kube...), clocktesting.NewFakePassiveClock(insidetest.Epoch)
 	s.Controller = Controller{
-		Kube: k, Live: k, Record: s.events, Clock: clocktesting.NewFakePassiveClock(insidetest.Epoch), Waker: &reconciler.Waker{},
+		Kube: k, Live: k, Looks: glance.NewMemory(clk), Record: s.events, Clock: clk, Waker: &reconciler.Waker{},
 		Open: func(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) {
 			return &tenantapi.API{Live: s.vcluster}, nil
 		},

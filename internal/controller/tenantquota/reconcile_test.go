@@ -367,7 +367,7 @@ func TestLostAfterWrite(t *testing.T) {
 	w := newWorld(t, insidetest.Ready(insidetest.Quota("q"))...)
 	written := false
 	w.VCluster.Fail(func(action string) error {
-		if written && strings.HasPrefix(action, "get") {
+		if written && strings.HasPrefix(action, "list") {
 			return insidetest.ErrInjected
 		}
 
