@@ -146,7 +146,7 @@ func TestParse(t *testing.T) {
 		"FlagWins": {
 			reason: "A flag wins over the environment.",
 			env:    map[string]string{"MAX_RECONCILE_RATE": "1", "CHART_CACHE": "/proc/nowhere"},
-			args:   []string{"--max-reconcile-rate=10", "--chart-cache", cache},
+			args:   []string{"--max-reconcile-rate=100", "--chart-cache", cache},
 			want:   defaults(cache),
 		},
 	}
