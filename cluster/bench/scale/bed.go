@@ -174,6 +174,8 @@ func (b *bed) startHost(context.Context) error {
 		"disable-admission-plugins": "",
 		"audit-policy-file":         b.path("audit.yaml"),
 		"audit-log-path":            b.auditLog,
+		// In MB. It is read from where it was marked, and must not begin anew meanwhile.
+		"audit-log-maxsize": "100000",
 	})
 	if err != nil {
 		return err

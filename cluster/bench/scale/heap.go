@@ -21,6 +21,8 @@ const (
 	heapTenants = 10
 	// fewReconciles and manyReconciles are after how many the heap is measured.
 	fewReconciles, manyReconciles = 100, 1000
+	// idleFor is more than idle connections live, and than what a creation leaves behind.
+	idleFor = 95 * time.Second
 	// requestedAt is the annotation by which people ask for a reconcile.
 	requestedAt = "crossplane.io/reconcile-requested-at"
 	// tenantController is the name of the provider's controller of Tenants.
@@ -57,6 +59,10 @@ func (b *bed) heaps(ctx context.Context, r *result) error {
 		to *memory
 	}{{fewReconciles, &out.Few}, {manyReconciles, &out.Many}} {
 		if err := b.provoke(ctx, m.n); err != nil {
+			return err
+		}
+
+		if err := sleep(ctx, idleFor); err != nil {
 			return err
 		}
 

@@ -8,14 +8,19 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
-// poll is the provider's default.
-const poll = time.Minute
+const (
+	// poll is the provider's default.
+	poll = time.Minute
+	// settling is long enough for each Tenant's first poll since it was Ready.
+	settling = poll * 3 / 2
+)
 
 // measure all that is asked for, into r as it is known.
 func (b *bed) measure(ctx context.Context, r *result) error {
@@ -139,9 +144,9 @@ func (b *bed) create(ctx context.Context, s *step) error {
 
 // rest leaves Ready Tenants alone.
 func (b *bed) rest(ctx context.Context, s *step) error {
-	say("waiting for one poll, then measuring at rest for %s", b.flags.Rest)
+	say("waiting for %s, then measuring at rest for %s", settling, b.flags.Rest)
 
-	if err := sleep(ctx, poll); err != nil {
+	if err := sleep(ctx, settling); err != nil {
 		return err
 	}
 
@@ -191,7 +196,10 @@ func (b *bed) delete(ctx context.Context, s *step) error {
 
 	start := time.Now()
 
-	if err := b.host.Client.DeleteAllOf(ctx, &v1alpha1.Tenant{}, inTenants); err != nil {
+	err := b.each(ctx, s.Tenants, func(i int) error {
+		return b.host.Client.Delete(ctx, &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: rig.Namespace, Name: tenantName(i)}})
+	})
+	if err != nil {
 		return fmt.Errorf("cannot delete the Tenants: %w", err)
 	}
 
