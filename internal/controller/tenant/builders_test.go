@@ -54,8 +54,9 @@ func alice() tenantBuilder {
 		},
 		Spec: v1alpha1.TenantSpec{
 			ManagedResourceSpec: xpv2.ManagedResourceSpec{
-				ManagementPolicies:      xpv2.ManagementPolicies{xpv2.ManagementActionAll},
-				ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "default"},
+				ManagementPolicies:               xpv2.ManagementPolicies{xpv2.ManagementActionAll},
+				ProviderConfigReference:          &xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "default"},
+				WriteConnectionSecretToReference: &xpv2.LocalSecretReference{Name: "alice-default-connection"},
 			},
 			UserID:       "3f1a2b4c-0000-4000-8000-000000000001",
 			TenantName:   "alice-default",
@@ -78,6 +79,8 @@ func bob() tenantBuilder {
 
 func (b tenantBuilder) Named(name string) tenantBuilder {
 	b.SetName(name)
+	b.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: name + "-connection"}
+
 	return b
 }
 

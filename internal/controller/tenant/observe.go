@@ -46,10 +46,11 @@ func (e *external) Observe(ctx context.Context, t *v1alpha1.Tenant) (managed.Ext
 
 	e.reportFacts(t)
 
-	// What is not published is not the Tenant's yet, as before it adopts a vCluster.
+	// What is not published is not the Tenant's yet, as before it adopts a vCluster. What
+	// nobody asked for would be kept for nothing.
 	var details managed.ConnectionDetails
 
-	if f.access.published {
+	if f.access.published && t.GetWriteConnectionSecretToReference() != nil {
 		if details, err = connectionDetails(f.access.kubeconfig); err != nil {
 			return managed.ExternalObservation{}, err
 		}

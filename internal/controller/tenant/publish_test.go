@@ -70,6 +70,12 @@ func TestConnectionDetails(t *testing.T) {
 	if diff := cmp.Diff(want, map[string][]byte(o.ConnectionDetails)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
+
+	tn.Spec.WriteConnectionSecretToReference = nil
+
+	if o := w.mustPass(tn); o.ConnectionDetails != nil {
+		t.Errorf("nobody asked for %d of them", len(o.ConnectionDetails))
+	}
 }
 
 // TestNotReadyIsNotAsked holds that nobody is asked, and nothing is published, before
