@@ -100,6 +100,8 @@ func (b *bed) loop(ctx context.Context, n int, fn func(ctx context.Context, name
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 
+	shown := time.Now()
+
 	for i := range n {
 		g.Go(func() error {
 			if ctx.Err() != nil {
@@ -108,6 +110,11 @@ func (b *bed) loop(ctx context.Context, n int, fn func(ctx context.Context, name
 
 			return fn(ctx, bareName(i))
 		})
+
+		if time.Since(shown) > showEvery {
+			shown = time.Now()
+			say("  %d of %d releases", i, n)
+		}
 	}
 
 	return g.Wait()

@@ -61,7 +61,11 @@ func main() {
 	ctrllog.SetLogger(logr.Discard())
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+
 	err := run(ctx, f)
+	if ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
 
 	stop()
 
