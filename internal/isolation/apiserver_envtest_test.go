@@ -9,11 +9,13 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -23,6 +25,7 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -63,15 +66,7 @@ func testRules(t *testing.T, c client.Client) {
 // testStored holds that the policies are stored as they are made: a difference would
 // be written in each pass.
 func testStored(t *testing.T, c client.Client) {
-	api := &discoveryv1.EndpointSliceList{}
-	if err := c.List(t.Context(), api, client.InNamespace(APINamespace), client.MatchingLabels{discoveryv1.LabelServiceName: APIService}); err != nil {
-		t.Fatal(err)
-	}
-
-	controlPlane, err := ControlPlane("vc-alice", api.Items)
-	if err != nil {
-		t.Fatalf("the API server tells where it is: %v, %v", err, api.Items)
-	}
+	controlPlane := ownControlPlane(t, c)
 
 	specs := map[string]networkingv1.NetworkPolicySpec{
 		"control-plane": controlPlane, "default": Tenant(nil, networkingv1.NetworkPolicySpec{}), "none": Tenant(&v1alpha1.Isolation{Egress: []egressRule{}, Ingress: []ingressRule{}}, networkingv1.NetworkPolicySpec{}),
@@ -99,6 +94,31 @@ func testStored(t *testing.T, c client.Client) {
 			}
 		})
 	}
+}
+
+// ownControlPlane is the policy of a control plane on this API server, once that tells where
+// it is: it does a moment after it has become ready.
+func ownControlPlane(t *testing.T, c client.Client) networkingv1.NetworkPolicySpec {
+	t.Helper()
+
+	var (
+		out  networkingv1.NetworkPolicySpec
+		last error
+	)
+
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		api := &discoveryv1.EndpointSliceList{}
+		if last = c.List(ctx, api, client.InNamespace(APINamespace), client.MatchingLabels{discoveryv1.LabelServiceName: APIService}); last == nil {
+			out, last = ControlPlane("vc-alice", api.Items)
+		}
+
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("the API server tells where it is: %v", last)
+	}
+
+	return out
 }
 
 // testPodSecurity creates the pods of a control plane under each standard. By default
