@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -65,8 +66,11 @@ func (s quietStatus) Update(ctx context.Context, o client.Object, opts ...client
 // isStored says that o is as the cache has it, and that the cache has what was
 // written last. An older o must meet its conflict, or its transition would be lost.
 func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
-	if last, ok := s.written.Get(o.GetUID()); ok && last != o.GetResourceVersion() {
-		return false
+	if last, ok := s.written.Get(o.GetUID()); ok {
+		version, _ := last.(string) // Nothing else is kept.
+		if age, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), version); err != nil || age < 0 {
+			return false
+		}
 	}
 
 	have, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
