@@ -59,7 +59,7 @@ type connector struct {
 	tenants  *tenantapi.Pool
 	charts   *helm.ChartCache
 	track    func(ctx context.Context, kube client.Client, mg resource.ModernManaged) error
-	hold     func(ctx context.Context, t *v1alpha1.Tenant) error
+	hold     func(ctx context.Context, o resource.Object) error
 	record   event.Recorder
 	clock    clock.PassiveClock
 	failures *failures
@@ -86,7 +86,7 @@ type external struct {
 	// wakeAfter has the Tenant looked at again after that time.
 	wakeAfter func(d time.Duration)
 	// hold has the Tenant not go without a word.
-	hold func(ctx context.Context, t *v1alpha1.Tenant) error
+	hold func(ctx context.Context, o resource.Object) error
 	// keep what a look came to that has to come to the same until something changes.
 	keep   func(came managed.ExternalObservation)
 	record event.Recorder

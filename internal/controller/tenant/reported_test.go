@@ -424,7 +424,7 @@ func TestNoReportWithoutAnEnd(t *testing.T) {
 
 		e := w.external(tn)
 		if hold != nil {
-			e.hold = func(context.Context, *v1alpha1.Tenant) error { return hold }
+			e.hold = func(context.Context, resource.Object) error { return hold }
 		}
 
 		if _, err := e.Observe(t.Context(), tn); err == nil || (hold != nil && !errors.Is(err, hold)) {

@@ -77,19 +77,21 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}
 
 	c := newConnector(mgr, o, name, hosts, waker)
+	f := finalizer{
+		Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName),
+		live:      mgr.GetAPIReader(),
+		record:    c.record,
+		clock:     c.clock,
+		forget:    c.forget,
+		keep:      keepIn(o.Outbox),
+	}
+	c.hold = f.AddFinalizer
 
 	r := managed.NewReconciler(reconciler.WithoutIdleWrites(mgr), resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(reconciler.Options(o.Options),
 		managed.WithTypedExternalConnector(c),
 		managed.WithInitializers(initializer{kube: mgr.GetClient()}),
 		managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient())}),
-		managed.WithFinalizer(finalizer{
-			Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName),
-			live:      mgr.GetAPIReader(),
-			record:    c.record,
-			clock:     c.clock,
-			forget:    c.forget,
-			keep:      keepIn(o.Outbox),
-		}),
+		managed.WithFinalizer(f),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
 		managed.WithRecorder(c.record),
 	)...)
@@ -122,10 +124,6 @@ func newConnector(mgr ctrl.Manager, o Options, name string, hosts *host.Pool, wa
 		tenants:  o.Tenants,
 		charts:   o.Charts,
 		track:    trackUsage,
-		hold: func(ctx context.Context, t *v1alpha1.Tenant) error {
-			f := finalizer{Finalizer: resource.NewAPIFinalizer(mgr.GetClient(), managed.FinalizerName)}
-			return f.AddFinalizer(ctx, t)
-		},
 		record:   reconciler.NewRecorder(mgr, name, o.Options),
 		clock:    clock.RealClock{},
 		failures: newFailures(),

@@ -330,8 +330,8 @@ func (w *world) external(t *v1alpha1.Tenant) *external {
 		kubeLive: w.kube, open: w.open, record: w.events, clock: w.clock, failures: w.failures, stages: w.stages, unseen: w.unseen,
 		wakeAfter: func(d time.Duration) { w.woken = append(w.woken, d) },
 		keep:      func(managed.ExternalObservation) {},
-		hold: func(_ context.Context, t *v1alpha1.Tenant) error {
-			meta.AddFinalizer(t, managed.FinalizerName)
+		hold: func(_ context.Context, o resource.Object) error {
+			meta.AddFinalizer(o, managed.FinalizerName)
 			return nil
 		},
 		chart: w.chart, fluxChart: w.fluxChart,
