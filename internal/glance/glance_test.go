@@ -269,6 +269,34 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestUsersOfConfigs holds that a Tenant more or less changes nothing for the others of
+// its provider configuration.
+func TestUsersOfConfigs(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		reason string
+		change func(c *v1alpha1.ClusterProviderConfig)
+		same   bool
+	}{
+		"Users": {"the count of users is nothing that a Tenant depends on", func(c *v1alpha1.ClusterProviderConfig) {
+			c.ResourceVersion, c.Status.Users = "2", 2
+		}, true},
+		"Spec":    {"the spec is", func(c *v1alpha1.ClusterProviderConfig) { c.ResourceVersion, c.Generation = "2", 2 }, false},
+		"Another": {"another of the same name is not the same", func(c *v1alpha1.ClusterProviderConfig) { c.UID = "uid-other" }, false},
+	} {
+		config := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "uid", ResourceVersion: "1", Generation: 1}}
+		before, err := versionOf(config, nil)
+
+		tc.change(config)
+
+		after, failed := versionOf(config, nil)
+		if err != nil || failed != nil || (before == after) != tc.same {
+			t.Errorf("%s: %s: %q, then %q (%v, %v)", name, tc.reason, before, after, err, failed)
+		}
+	}
+}
+
 // TestFailedRead holds that a look with a read that failed is no ground for anything.
 func TestFailedRead(t *testing.T) {
 	t.Parallel()

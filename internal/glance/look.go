@@ -20,8 +20,11 @@ import (
 
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 // absent is the version of what is not there.
@@ -113,7 +116,19 @@ func versionOf(o client.Object, err error) (string, error) {
 	case err != nil:
 		return "", err
 	default:
-		return fmt.Sprintf("%s/%s", o.GetUID(), o.GetResourceVersion()), nil
+		return stateOf(o), nil
+	}
+}
+
+// stateOf is the same text as long as an object is the same and nothing of it changed
+// that a look could depend on. Of provider configurations that is their spec: their
+// status counts their users, and changes with each new Tenant.
+func stateOf(o metav1.Object) string {
+	switch o := o.(type) {
+	case *v1alpha1.ProviderConfig, *v1alpha1.ClusterProviderConfig:
+		return fmt.Sprintf("%s/generation %d", o.GetUID(), o.GetGeneration())
+	default:
+		return fmt.Sprintf("%s/%s", o.GetUID(), o.GetResourceVersion())
 	}
 }
 
@@ -128,7 +143,7 @@ func versionOfAll(l client.ObjectList, err error) (string, error) {
 	err = meta.EachListItem(l, func(item runtime.Object) error {
 		o, err := meta.Accessor(item)
 		if err == nil {
-			all = append(all, fmt.Sprintf("%s/%s", o.GetUID(), o.GetResourceVersion()))
+			all = append(all, stateOf(o))
 		}
 
 		return err
