@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -47,8 +48,8 @@ func setup(mgr ctrl.Manager, o controller.Options, of client.Object, gvk schema.
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(o.ForControllerRuntime()).
-		For(of).
-		Watches(&v1alpha1.ProviderConfigUsage{}, &resource.EnqueueRequestForProviderConfig{Kind: gvk.Kind}).
+		For(of, builder.WithPredicates(resource.DesiredStateChanged())).
+		Watches(&v1alpha1.ProviderConfigUsage{}, gathering(&resource.EnqueueRequestForProviderConfig{Kind: gvk.Kind})).
 		Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
 	if err != nil {
 		return fmt.Errorf("cannot add the controller of %s: %w", gvk.Kind, err)
