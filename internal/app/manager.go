@@ -74,10 +74,11 @@ func newScheme() (*runtime.Scheme, error) {
 
 // cacheOptions keep other people's Secrets and ConfigMaps out of memory: reads of
 // Secrets are live, and the watches see only those that the provider made. Of CRDs
-// they keep the names.
+// they keep the names, and of nothing who owns which field.
 func cacheOptions(c Config) cache.Options {
 	return cache.Options{
-		SyncPeriod: &c.Sync,
+		SyncPeriod:       &c.Sync,
+		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}:    {Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})},
 			&corev1.ConfigMap{}: report.OutboxCache(podNamespace(c.PodNamespace, podNamespaceFile)),

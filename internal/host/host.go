@@ -40,7 +40,8 @@ type Host struct {
 	// Cached reads the watched kinds: the namespaces, quotas, limit ranges and
 	// NetworkPolicies that the provider made, the workloads and Services of
 	// vClusters, and where the host's own API is. It sees only those that carry their
-	// labels, so that what it does not find may still exist. Any other kind is an error.
+	// labels, so that what it does not find may still exist, and leaves out what nobody
+	// asks for, see slim. Any other kind is an error.
 	Cached client.Reader
 	// Live reads and writes at the API server.
 	Live client.Client
@@ -131,7 +132,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 		HTTPClient:                  httpClient,
 		Mapper:                      mapper,
 		ByObject:                    kinds,
-		DefaultTransform:            cache.TransformStripManagedFields(),
+		DefaultTransform:            slim,
 		DefaultWatchErrorHandler:    t.handle,
 		ReaderFailOnMissingInformer: true,
 	})
