@@ -62,6 +62,9 @@ func (c *client) configuration(ctx, recordCtx context.Context, uninstalling bool
 	}, k
 }
 
+// IsReachable asks nothing: that the host cannot be reached is told by what follows.
+func (k *cluster) IsReachable() error { return nil }
+
 // WatchUntilReady waits for the objects of a hook to complete.
 func (k *cluster) WatchUntilReady(l kube.ResourceList, timeout time.Duration) error {
 	err := k.within(func() error { return k.Client.WatchUntilReady(l, timeout) })

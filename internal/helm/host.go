@@ -31,6 +31,9 @@ const (
 	// it: an unknown kind is looked up at once.
 	capabilitiesAge = time.Minute
 
+	// allowedAge is how old the knowledge may be that a host allows to keep releases.
+	allowedAge = time.Minute
+
 	// discoveryTimeout bounds a look at which APIs a host serves.
 	discoveryTimeout = 30 * time.Second
 )
@@ -53,6 +56,8 @@ type Host struct {
 	mu      sync.Mutex
 	caps    *chartutil.Capabilities
 	capsAt  time.Time
+	// allowedAt is when the host last allowed all of recordVerbs in every namespace.
+	allowedAt time.Time
 }
 
 var nameFieldManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = providerName })

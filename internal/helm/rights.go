@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,9 +18,34 @@ import (
 // exist, and then keeps it to itself.
 var recordVerbs = []string{"get", "create", "update", "delete"}
 
+// allNamespaces asks for a right on objects in any namespace.
+const allNamespaces = ""
+
 // forbidden returns those of recordVerbs that the host does not allow on Secrets
-// in namespace.
+// in namespace. That it allows all of them in every namespace is remembered.
 func (h *Host) forbidden(ctx context.Context, namespace string) ([]string, error) {
+	h.mu.Lock()
+	at := h.allowedAt
+	h.mu.Unlock()
+	if time.Since(at) < allowedAge {
+		return nil, nil
+	}
+
+	missing, err := h.missing(ctx, allNamespaces)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return h.missing(ctx, namespace)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.allowedAt = time.Now()
+	return nil, nil
+}
+
+// missing are those of recordVerbs that the host does not allow on Secrets in namespace.
+func (h *Host) missing(ctx context.Context, namespace string) ([]string, error) {
 	var out []string
 	for _, verb := range recordVerbs {
 		r, err := h.access.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
