@@ -220,7 +220,7 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 	}
 
 	e.cached, e.live, e.clusterID = look.Cached(h.Cached), look.Live(h.Live, h.Cached), h.ClusterID
-	e.helm = lookingHelm{Client: h.Helm.Client(e.names.namespace), look: look}
+	e.helm = newLookingHelm(h.Helm.Client(e.names.namespace), look)
 	e.defaults.HostDefaults, e.defaults.isolatedBy = cfg.host, cfg.isolatedBy
 
 	if cfg.chart.Version != "" {

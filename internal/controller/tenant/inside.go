@@ -40,7 +40,7 @@ func (c *connector) opener(t *v1alpha1.Tenant, look *glance.Look) func(k *vclust
 		return &wayIn{
 			live: look.Live(api.Live, nil),
 			// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
-			flux: lookingHelm{Client: api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()), look: look},
+			flux: newLookingHelm(api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()), look),
 			probe: func(ctx context.Context) error {
 				err := c.probe(ctx, t, api)
 				look.Asked("", err, func(ctx context.Context) (string, error) { return "", api.Probe(ctx) })

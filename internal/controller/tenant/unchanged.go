@@ -38,15 +38,32 @@ func (e *external) lookAgain(after time.Duration) {
 	e.wakeAfter(after)
 }
 
-// lookingHelm is a client whose reads a look remembers.
+// lookingHelm is a client whose reads a look remembers. What a pass has read it does not
+// read again before it writes.
 type lookingHelm struct {
 	helm.Client
 
 	look *glance.Look
+	// read is the release of that name, or why there is none.
+	read map[string]releaseRead
 }
 
-// Get reads the newest revision.
+// releaseRead is what Get returned.
+type releaseRead struct {
+	release *helm.Release
+	err     error
+}
+
+func newLookingHelm(c helm.Client, l *glance.Look) lookingHelm {
+	return lookingHelm{Client: c, look: l, read: map[string]releaseRead{}}
+}
+
+// Get reads the newest revision, unless this pass has done so.
 func (h lookingHelm) Get(ctx context.Context, name string) (*helm.Release, error) {
+	if r, ok := h.read[name]; ok {
+		return r.release, r.err
+	}
+
 	r, err := h.Client.Get(ctx, name)
 
 	version := ""
@@ -54,12 +71,42 @@ func (h lookingHelm) Get(ctx context.Context, name string) (*helm.Release, error
 		version = r.ResourceVersion
 	}
 
-	h.look.Asked(version, ignoreNotFound(err), func(ctx context.Context) (string, error) {
-		version, err := h.ResourceVersion(ctx, name)
+	unknown := ignoreNotFound(err)
+	if unknown == nil {
+		h.read[name] = releaseRead{r, err}
+	}
+
+	c := h.Client // The look outlives what was read.
+	h.look.Asked(version, unknown, func(ctx context.Context) (string, error) {
+		version, err := c.ResourceVersion(ctx, name)
 		return version, ignoreNotFound(err)
 	})
 
 	return r, err
+}
+
+// Install a release.
+func (h lookingHelm) Install(ctx context.Context, name string, c *helm.Chart, values map[string]any) (*helm.Release, error) {
+	delete(h.read, name)
+	return h.Client.Install(ctx, name, c, values)
+}
+
+// Upgrade a release.
+func (h lookingHelm) Upgrade(ctx context.Context, name string, c *helm.Chart, values map[string]any) (*helm.Release, error) {
+	delete(h.read, name)
+	return h.Client.Upgrade(ctx, name, c, values)
+}
+
+// Uninstall a release.
+func (h lookingHelm) Uninstall(ctx context.Context, name string) error {
+	delete(h.read, name)
+	return h.Client.Uninstall(ctx, name)
+}
+
+// Unlock a release.
+func (h lookingHelm) Unlock(ctx context.Context, r *helm.Release) error {
+	delete(h.read, r.Name)
+	return h.Client.Unlock(ctx, r)
 }
 
 // ignoreNotFound takes a release that is not there for one without a version.
