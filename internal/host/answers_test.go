@@ -48,7 +48,7 @@ func TestR4LoadBalancerWithoutAHost(t *testing.T) {
 			}))
 			t.Cleanup(s.Close)
 
-			h, err := newHost(t.Context(), &rest.Config{Host: s.URL}, func(types.NamespacedName) {})
+			h, err := newHost(t.Context(), &rest.Config{Host: s.URL}, func(types.NamespacedName, bool) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestFlood(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 
-	h, err := newHost(t.Context(), &rest.Config{Host: s.URL}, func(types.NamespacedName) {})
+	h, err := newHost(t.Context(), &rest.Config{Host: s.URL}, func(types.NamespacedName, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func exportedSecret() client.Object {
 
 // newHost makes the clients of the cluster that cfg points to and starts its
 // caches, which stop with ctx. Changes of what a Tenant owns are told to notify.
-func newHost(ctx context.Context, cfg *rest.Config, notify func(types.NamespacedName)) (*Host, error) {
+func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error) {
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = userAgent
 	cfg.QPS = -1 // The API server's own fairness limits the rate.
@@ -151,7 +151,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify func(types.Namespaced
 }
 
 // watch starts the caches of these kinds.
-func (h *Host) watch(ctx context.Context, kinds map[client.Object]cache.ByObject, notify func(types.NamespacedName)) error {
+func (h *Host) watch(ctx context.Context, kinds map[client.Object]cache.ByObject, notify Notify) error {
 	for o := range kinds {
 		i, err := h.cache.GetInformer(ctx, o, cache.BlockUntilSynced(false))
 		if err != nil {
@@ -177,8 +177,8 @@ func (h *Host) watch(ctx context.Context, kinds map[client.Object]cache.ByObject
 }
 
 // handler tells which Tenants the changed object concerns.
-func (h *Host) handler(ctx context.Context, notify func(types.NamespacedName)) toolscache.ResourceEventHandler {
-	tell := func(obj any) {
+func (h *Host) handler(ctx context.Context, notify Notify) toolscache.ResourceEventHandler {
+	tell := func(obj any, listed bool) {
 		if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 			obj = gone.Obj
 		}
@@ -189,19 +189,19 @@ func (h *Host) handler(ctx context.Context, notify func(types.NamespacedName)) t
 		}
 
 		for _, t := range h.concernedBy(ctx, o) {
-			notify(t)
+			notify(t, listed)
 		}
 	}
 
-	return toolscache.ResourceEventHandlerFuncs{
+	return toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: tell,
 		UpdateFunc: func(before, after any) {
 			b, isObject := before.(client.Object)
 			if a, ok := after.(client.Object); ok && isObject && matters(b, a) {
-				tell(a)
+				tell(a, false)
 			}
 		},
-		DeleteFunc: tell,
+		DeleteFunc: func(obj any) { tell(obj, false) },
 	}
 }
 

@@ -96,7 +96,7 @@ func TestHandler(t *testing.T) {
 
 			var got []types.NamespacedName
 
-			h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName) { got = append(got, t) })
+			h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
 
 			for what, happen := range map[string]func(){
 				"add":    func() { h.OnAdd(tc.obj, false) },
@@ -120,6 +120,28 @@ func TestHandler(t *testing.T) {
 	}
 }
 
+// TestListed holds that what is only found on a host is told apart from what changes
+// there: a thousand Tenants that are there do not go before a new one.
+func TestListed(t *testing.T) {
+	t.Parallel()
+
+	cached := fake.NewClientBuilder().Build()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vcluster-alice", Annotations: named("kubeopera-system/alice")}}
+
+	var got []bool
+
+	h := (&Host{Cached: cached}).handler(t.Context(), func(_ types.NamespacedName, listed bool) { got = append(got, listed) })
+
+	h.OnAdd(ns, true)
+	h.OnAdd(ns, false)
+	h.OnUpdate(before(ns), ns)
+	h.OnDelete(ns)
+
+	if diff := cmp.Diff([]bool{true, false, false, false}, got); diff != "" {
+		t.Errorf("listed, added, changed, deleted: -want, +got:\n%s", diff)
+	}
+}
+
 // TestHandlerOfTheHostsAPI holds that all Tenants on a host are woken when its API
 // moves.
 func TestHandlerOfTheHostsAPI(t *testing.T) {
@@ -133,7 +155,7 @@ func TestHandlerOfTheHostsAPI(t *testing.T) {
 
 	var got []types.NamespacedName
 
-	h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName) { got = append(got, t) })
+	h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
 	is := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}}}}
 	was := is.DeepCopy()
 	was.SetResourceVersion("before")
@@ -152,7 +174,7 @@ func TestHandlerOfTheHostsAPI(t *testing.T) {
 	}
 
 	got = nil
-	h = (&Host{Cached: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build()}).handler(t.Context(), func(t types.NamespacedName) { got = append(got, t) })
+	h = (&Host{Cached: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build()}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
 	h.OnDelete(is)
 
 	if len(got) > 0 {
@@ -257,7 +279,7 @@ func TestNewHost(t *testing.T) {
 	heard := make(chan types.NamespacedName, 10)
 	cfg := &rest.Config{Host: s.URL}
 
-	h, err := newHost(t.Context(), cfg, func(t types.NamespacedName) { heard <- t })
+	h, err := newHost(t.Context(), cfg, func(t types.NamespacedName, _ bool) { heard <- t })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +352,7 @@ func TestNewHostRefuses(t *testing.T) {
 		"TLS": {Host: "https://host", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("no PEM")}},
 		"URL": {Host: "https://host:no-port"},
 	} {
-		if _, err := newHost(t.Context(), cfg, func(types.NamespacedName) {}); err == nil {
+		if _, err := newHost(t.Context(), cfg, func(types.NamespacedName, bool) {}); err == nil {
 			t.Errorf("%s: a host was made of it", name)
 		}
 	}
@@ -361,7 +383,7 @@ func TestPoolOnARealServer(t *testing.T) {
 	s := newAPIServer(t)
 	p := NewPool()
 	heard := make(chan types.NamespacedName, 10)
-	p.Notify(func(t types.NamespacedName) { heard <- t })
+	p.Notify(func(t types.NamespacedName, _ bool) { heard <- t })
 
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

@@ -30,14 +30,14 @@ const idle = time.Hour
 // Pool keeps one Host a cluster.
 type Pool struct {
 	clock  clock.PassiveClock
-	open   func(ctx context.Context, cfg *rest.Config, notify func(types.NamespacedName)) (*Host, error)
+	open   func(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error)
 	ctx    context.Context //nolint:containedctx // It bounds the life of what the pool starts.
 	cancel context.CancelFunc
 
 	starting singleflight.Group
 
 	mu     sync.Mutex
-	notify func(types.NamespacedName)
+	notify Notify
 	hosts  map[string]*entry
 	// failed is why the host of a key could not be made last.
 	failed map[string]error
@@ -59,7 +59,7 @@ func NewPool() *Pool {
 		open:   newHost,
 		ctx:    ctx,
 		cancel: cancel,
-		notify: func(types.NamespacedName) {},
+		notify: func(types.NamespacedName, bool) {},
 		hosts:  map[string]*entry{},
 		failed: map[string]error{},
 	}
@@ -73,20 +73,24 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// Notify sets who is told of each Tenant that something changed for on its host.
-func (p *Pool) Notify(fn func(types.NamespacedName)) {
+// Notify is told of each Tenant that something changed for on its host. Listed says
+// that it was only found when the host began to be watched, and may be as it was.
+type Notify func(t types.NamespacedName, listed bool)
+
+// Notify sets who is told.
+func (p *Pool) Notify(fn Notify) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	p.notify = fn
 }
 
-func (p *Pool) tell(t types.NamespacedName) {
+func (p *Pool) tell(t types.NamespacedName, listed bool) {
 	p.mu.Lock()
 	fn := p.notify
 	p.mu.Unlock()
 
-	fn(t)
+	fn(t, listed)
 }
 
 // Get returns the host of that key, which stands for one set of credentials.

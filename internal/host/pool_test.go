@@ -28,10 +28,10 @@ func closed() chan struct{} {
 }
 
 // openFn is what makes a host.
-type openFn = func(context.Context, *rest.Config, func(types.NamespacedName)) (*Host, error)
+type openFn = func(context.Context, *rest.Config, Notify) (*Host, error)
 
 // openSynced makes hosts that are ready at once.
-func openSynced(context.Context, *rest.Config, func(types.NamespacedName)) (*Host, error) {
+func openSynced(context.Context, *rest.Config, Notify) (*Host, error) {
 	return &Host{ready: closed(), trouble: newTrouble()}, nil
 }
 
@@ -59,7 +59,7 @@ func TestPoolStartsAHostOnce(t *testing.T) {
 	entered := make(chan struct{}, callers)
 	release := make(chan struct{})
 
-	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		opened.Add(1)
 		<-release
 
@@ -117,7 +117,7 @@ func TestPoolKeysAreApart(t *testing.T) {
 
 	stuck, release := make(chan struct{}), make(chan struct{})
 
-	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		if cfg.Host == "stuck" {
 			opened.Add(1)
 			close(stuck)
@@ -164,7 +164,7 @@ func TestPoolWaitsForTheObjects(t *testing.T) {
 	t.Parallel()
 
 	synced := make(chan struct{})
-	p, _ := newTestPool(t, func(context.Context, *rest.Config, func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(context.Context, *rest.Config, Notify) (*Host, error) {
 		return &Host{ready: synced, trouble: newTrouble()}, nil
 	})
 
@@ -198,7 +198,7 @@ func TestPoolSaysWhy(t *testing.T) {
 	t.Parallel()
 
 	h := &Host{ready: make(chan struct{}), trouble: newTrouble()}
-	p, _ := newTestPool(t, func(context.Context, *rest.Config, func(types.NamespacedName)) (*Host, error) { return h, nil })
+	p, _ := newTestPool(t, func(context.Context, *rest.Config, Notify) (*Host, error) { return h, nil })
 
 	h.trouble.handle(t.Context(), nil, errors.New("first"))
 	h.trouble.handle(t.Context(), nil, errInjected)
@@ -221,7 +221,7 @@ func TestPoolKeepsTheHostThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 
 	opened := 0
-	p, clk := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, clk := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		opened++
 		return openSynced(ctx, cfg, n)
 	})
@@ -243,7 +243,7 @@ func TestPoolErrors(t *testing.T) {
 	t.Parallel()
 
 	opened := 0
-	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		if opened++; opened == 1 {
 			return nil, errInjected
 		}
@@ -274,7 +274,7 @@ func TestPoolRemembersWhyItCouldNotStart(t *testing.T) {
 	cancel()
 
 	fail := make(chan struct{})
-	p, _ := newTestPool(t, func(context.Context, *rest.Config, func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(context.Context, *rest.Config, Notify) (*Host, error) {
 		<-fail
 		return nil, errInjected
 	})
@@ -304,7 +304,7 @@ func TestPoolDropsIdleHosts(t *testing.T) {
 	var mu sync.Mutex
 
 	contexts := map[string]context.Context{}
-	p, clk := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, clk := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		mu.Lock()
 		defer mu.Unlock()
 
@@ -362,7 +362,7 @@ func TestPoolStopsItsHosts(t *testing.T) {
 
 	var hosts []context.Context
 
-	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		hosts = append(hosts, ctx)
 		return openSynced(ctx, cfg, n)
 	})
@@ -400,9 +400,9 @@ func TestPoolStopsItsHosts(t *testing.T) {
 func TestPoolTellsWhoListens(t *testing.T) {
 	t.Parallel()
 
-	var tell func(types.NamespacedName)
+	var tell Notify
 
-	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n func(types.NamespacedName)) (*Host, error) {
+	p, _ := newTestPool(t, func(ctx context.Context, cfg *rest.Config, n Notify) (*Host, error) {
 		tell = n
 		return openSynced(ctx, cfg, n)
 	})
@@ -412,12 +412,12 @@ func TestPoolTellsWhoListens(t *testing.T) {
 	}
 
 	alice := types.NamespacedName{Namespace: "kubeopera-system", Name: "alice"}
-	tell(alice) // Nobody listens yet.
+	tell(alice, false) // Nobody listens yet.
 
 	var heard []types.NamespacedName
 
-	p.Notify(func(t types.NamespacedName) { heard = append(heard, t) })
-	tell(alice)
+	p.Notify(func(t types.NamespacedName, _ bool) { heard = append(heard, t) })
+	tell(alice, false)
 
 	if len(heard) != 1 || heard[0] != alice {
 		t.Errorf("heard %v, want %v once", heard, alice)

@@ -10,6 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -23,6 +26,24 @@ type Waker struct {
 
 // Wake has the object looked at now, whatever backoff it had.
 func (w *Waker) Wake(o types.NamespacedName) { w.WakeAfter(o, 0) }
+
+// WakeLast has the object looked at once nothing more urgent waits, whatever backoff it had.
+func (w *Waker) WakeLast(o types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	r := reconcile.Request{NamespacedName: o}
+
+	switch q := w.queue.(type) {
+	case nil:
+	case priorityqueue.PriorityQueue[reconcile.Request]:
+		q.Forget(r)
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, r)
+	default:
+		q.Forget(r)
+		q.Add(r)
+	}
+}
 
 // WakeAfter has the object looked at after d.
 func (w *Waker) WakeAfter(o types.NamespacedName, d time.Duration) {

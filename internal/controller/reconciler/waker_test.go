@@ -20,6 +20,7 @@ func TestWaker(t *testing.T) {
 	key := types.NamespacedName{Namespace: "n", Name: "x"}
 
 	w.Wake(key) // Nothing runs yet.
+	w.WakeLast(key)
 
 	if err := w.Source().Start(t.Context(), q); err != nil {
 		t.Fatal(err)
@@ -27,8 +28,10 @@ func TestWaker(t *testing.T) {
 
 	w.Wake(key)
 	w.WakeAfter(key, time.Second)
+	w.WakeLast(key)
 
-	if diff := cmp.Diff([]string{"forget n/x", "after 0s n/x", "after 1s n/x"}, q.Take()); diff != "" {
+	want := []string{"forget n/x", "after 0s n/x", "after 1s n/x", "forget n/x", "priority -100 n/x"}
+	if diff := cmp.Diff(want, q.Take()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

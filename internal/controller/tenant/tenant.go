@@ -18,6 +18,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -70,7 +71,13 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	// so that a backoff from before means nothing.
 	waker := &reconciler.Waker{}
 	hosts := host.NewPool()
-	hosts.Notify(waker.Wake)
+	hosts.Notify(func(t types.NamespacedName, listed bool) {
+		if listed {
+			waker.WakeLast(t)
+		} else {
+			waker.Wake(t)
+		}
+	})
 
 	if err := mgr.Add(hosts); err != nil {
 		return fmt.Errorf("cannot add the host clusters to the manager: %w", err)

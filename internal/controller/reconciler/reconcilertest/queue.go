@@ -5,16 +5,18 @@
 package reconcilertest
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Queue keeps what is done to it, in words. Only Forget and AddAfter may be called.
+// Queue keeps what is done to it, in words. Only what is defined here may be called.
 type Queue struct {
-	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	priorityqueue.PriorityQueue[reconcile.Request]
 
 	mu   sync.Mutex
 	done []string
@@ -26,6 +28,13 @@ func (q *Queue) Forget(r reconcile.Request) { q.add("forget " + r.String()) }
 // AddAfter notes "after 1s namespace/name".
 func (q *Queue) AddAfter(r reconcile.Request, d time.Duration) {
 	q.add("after " + d.String() + " " + r.String())
+}
+
+// AddWithOpts notes "priority -100 namespace/name".
+func (q *Queue) AddWithOpts(o priorityqueue.AddOpts, rs ...reconcile.Request) {
+	for _, r := range rs {
+		q.add(fmt.Sprintf("priority %d %s", ptr.Deref(o.Priority, 0), r))
+	}
 }
 
 // Take returns what was done since it was called last.
