@@ -60,6 +60,11 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*limitOf(s.Tenants))
 	defer cancel()
 
+	before, err := cpuNow()
+	if err != nil {
+		return err
+	}
+
 	start := time.Now()
 
 	if err := b.loop(ctx, s.Tenants, b.install1); err != nil {
@@ -68,7 +73,7 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 
 	s.Bare.Deployed = seconds(time.Since(start))
 
-	err := b.census(ctx, s.Tenants, "control planes are ready", &appsv1.StatefulSetList{}, func(o client.Object) bool {
+	err = b.census(ctx, s.Tenants, "control planes are ready", &appsv1.StatefulSetList{}, func(o client.Object) bool {
 		w, ok := o.(*appsv1.StatefulSet)
 		return ok && w.Status.ReadyReplicas > 0
 	})
@@ -77,6 +82,13 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 	}
 
 	s.Bare.Ready = seconds(time.Since(start))
+
+	after, err := cpuNow()
+	if err != nil {
+		return err
+	}
+
+	s.BareCPU = after.since(before, s.Tenants)
 	say("%d releases: deployed after %s, all control planes ready after %s", s.Tenants, s.Bare.Deployed, s.Bare.Ready)
 
 	start = time.Now()

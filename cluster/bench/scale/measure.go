@@ -115,6 +115,11 @@ func (b *bed) create(ctx context.Context, s *step) error {
 
 	before, load := b.reconciles(ctx), b.watchLoad(ctx)
 
+	taken, err := cpuNow()
+	if err != nil {
+		return err
+	}
+
 	mark, err := rig.MarkAudit(b.auditLog)
 	if err != nil {
 		return err
@@ -124,6 +129,13 @@ func (b *bed) create(ctx context.Context, s *step) error {
 	if err != nil {
 		return err
 	}
+
+	after, err := cpuNow()
+	if err != nil {
+		return err
+	}
+
+	s.CreateCPU = after.since(taken, s.Tenants)
 
 	if s.Load, err = load(); err != nil {
 		return err

@@ -57,8 +57,11 @@ type step struct {
 	// Bare is what bare Helm took for as many releases, and Create what the provider did.
 	Bare       creation `json:"bare"`
 	BareDelete seconds  `json:"bareDelete"`
-	Create     creation `json:"create"`
-	Delete     seconds  `json:"delete"`
+	// BareCPU and CreateCPU are what both took of the machine, by a release or Tenant.
+	BareCPU   cpu      `json:"bareCPU"`
+	CreateCPU cpu      `json:"createCPU"`
+	Create    creation `json:"create"`
+	Delete    seconds  `json:"delete"`
 
 	// Idle is before there was any Tenant.
 	Idle memory `json:"idle"`

@@ -49,6 +49,8 @@ func rows() []row {
 		{"Bare Helm, control planes ready per s", "", plain(func(s step) string { return rate(s.Tenants, s.Bare.Ready) })},
 		{"Tenants Ready per s", "", plain(func(s step) string { return rate(s.Tenants, s.Create.Ready) })},
 		{"… of bare Helm's", "≥ 0.9", func(_ result, s step) (string, bool) { return compared(s.Bare.Ready, s.Create.Ready) }},
+		{"CPU time of the machine per bare release", "", plain(func(s step) string { return s.BareCPU.whole() })},
+		{"CPU time of the machine per Tenant", "", plain(func(s step) string { return s.CreateCPU.whole() })},
 		{"Provider while it creates: cores", "", plain(func(s step) string { return fmt.Sprintf("%.2f", s.Load.Cores) })},
 		{"… RSS", "", plain(func(s step) string { return mebibytes(float64(s.Load.Resident)) })},
 		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Load.Descriptors) })},
@@ -127,6 +129,10 @@ func (r result) table() string {
 
 	fmt.Fprintf(&b, "\nOn an empty host a new Tenant is first reconciled after %s and Ready after %s (medians of %d).\n",
 		median(r.Empty.First), median(r.Empty.Ready), len(r.Empty.Ready))
+
+	for _, s := range steps {
+		fmt.Fprintf(&b, "CPU time by program at %d: a bare release %s, a Tenant %s.\n", s.Tenants, s.BareCPU, s.CreateCPU)
+	}
 
 	for _, l := range r.across() {
 		b.WriteString(l + "\n")

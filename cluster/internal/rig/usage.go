@@ -45,11 +45,12 @@ func (p *Process) Usage() (Usage, error) {
 		return Usage{}, fmt.Errorf("cannot see what %q takes: %w", p.command.Path, err)
 	}
 
-	u := Usage{Descriptors: len(open)}
-	if u.CPU, err = cpuOf(string(stat)); err != nil {
+	s, err := ParseStat(string(stat))
+	if err != nil {
 		return Usage{}, err
 	}
 
+	u := Usage{CPU: s.CPU, Descriptors: len(open)}
 	u.Resident, err = residentOf(string(statm))
 
 	return u, err
@@ -57,28 +58,42 @@ func (p *Process) Usage() (Usage, error) {
 
 var errProc = errors.New("cannot understand what the kernel says of a process")
 
-// cpuOf is the time in user and in system mode of a stat file. The name of the program,
-// in parentheses, may hold anything.
-func cpuOf(stat string) (time.Duration, error) {
-	const user, system = 11, 12 // After the name.
+// Stat is what the kernel says of a process in its file stat.
+type Stat struct {
+	PID, Parent int
+	// Name of its program, of which the kernel keeps 15 bytes.
+	Name string
+	// CPU time since it began, in user and in system mode.
+	CPU time.Duration
+}
 
-	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
+// ParseStat understands a file stat. The name of the program, in parentheses, may hold
+// anything.
+func ParseStat(stat string) (Stat, error) {
+	const parent, user, system = 1, 11, 12 // After the name.
+
+	pid, rest, named := strings.Cut(stat, " (")
+	end := strings.LastIndex(rest, ")")
+
+	if !named || end < 0 {
+		return Stat{}, fmt.Errorf("%w: %q", errProc, stat)
+	}
+
+	fields := strings.Fields(rest[end+1:])
 	if len(fields) <= system {
-		return 0, fmt.Errorf("%w: %q", errProc, stat)
+		return Stat{}, fmt.Errorf("%w: %q", errProc, stat)
 	}
 
-	var sum time.Duration
+	var n [4]int64
 
-	for _, f := range []string{fields[user], fields[system]} {
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%w: %w", errProc, err)
+	for i, f := range []string{pid, fields[parent], fields[user], fields[system]} {
+		var err error
+		if n[i], err = strconv.ParseInt(f, 10, 64); err != nil {
+			return Stat{}, fmt.Errorf("%w: %w", errProc, err)
 		}
-
-		sum += time.Duration(n) * ticks
 	}
 
-	return sum, nil
+	return Stat{PID: int(n[0]), Parent: int(n[1]), Name: rest[:end], CPU: time.Duration(n[2]+n[3]) * ticks}, nil
 }
 
 func residentOf(statm string) (uint64, error) {

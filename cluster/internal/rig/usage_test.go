@@ -37,17 +37,18 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestCPUOf(t *testing.T) {
+func TestParseStat(t *testing.T) {
 	t.Parallel()
 
 	const stat = "4711 (a (b) c) S 1 4711 4711 0 -1 4194560 1 2 3 4 150 50 7 8 20 0 12 0 1 2 3"
 
-	if got, err := cpuOf(stat); err != nil || got != 2*time.Second {
-		t.Errorf("got %s, %v, want 2s", got, err)
+	want := Stat{PID: 4711, Parent: 1, Name: "a (b) c", CPU: 2 * time.Second}
+	if got, err := ParseStat(stat); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 
 	for _, wrong := range []string{"", "4711 (a) S 1", "4711 (a) S 1 4711 4711 0 -1 4194560 1 2 3 4 x 50"} {
-		if _, err := cpuOf(wrong); !errors.Is(err, errProc) {
+		if _, err := ParseStat(wrong); !errors.Is(err, errProc) {
 			t.Errorf("of %q: %v", wrong, err)
 		}
 	}
