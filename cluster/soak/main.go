@@ -18,14 +18,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
-
-	"github.com/alecthomas/kong"
-	"github.com/go-logr/logr"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
@@ -61,28 +55,14 @@ func (f flags) Validate() error {
 }
 
 func main() {
-	var f flags
+	rig.Main("soak", "Makes, changes, breaks and deletes Tenants while faults are injected.", run)
+}
 
-	kong.Parse(&f, kong.Name("soak"), kong.Description("Makes, changes, breaks and deletes Tenants while faults are injected."))
-	// What must be known is printed; libraries have nothing to add.
-	ctrllog.SetLogger(logr.Discard())
-
+func run(ctx context.Context, f flags) (err error) {
 	if f.Seed == 0 {
 		f.Seed = rand.Uint64N(1_000_000) + 1 //nolint:gosec // It is no secret.
 	}
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := run(ctx, f)
-
-	stop()
-
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak: error:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, f flags) (err error) {
 	c, err := rig.Connect()
 	if err != nil {
 		return err

@@ -15,12 +15,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
-
-	"github.com/alecthomas/kong"
-	"github.com/go-logr/logr"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
@@ -40,21 +34,7 @@ func (f flags) Validate() error {
 }
 
 func main() {
-	var f flags
-
-	kong.Parse(&f, kong.Name("bench-ready"), kong.Description("Measures how long a Tenant takes to be Ready, against bare Helm."))
-	// What must be known is printed; libraries have nothing to add.
-	ctrllog.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := run(ctx, f)
-
-	stop()
-
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench-ready: error:", err)
-		os.Exit(1)
-	}
+	rig.Main("bench-ready", "Measures how long a Tenant takes to be Ready, against bare Helm.", run)
 }
 
 func run(ctx context.Context, f flags) error {

@@ -16,15 +16,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
-	"github.com/go-logr/logr"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 type flags struct {
@@ -53,27 +49,7 @@ func (f flags) Validate() error {
 	return nil
 }
 
-func main() {
-	var f flags
-
-	kong.Parse(&f, kong.Name("bench"), kong.Description("Measures what many Tenants cost."))
-	// What must be known is printed; libraries have nothing to add.
-	ctrllog.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-
-	err := run(ctx, f)
-	if ctx.Err() != nil {
-		err = errors.Join(context.Cause(ctx), err)
-	}
-
-	stop()
-
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench: error:", err)
-		os.Exit(1)
-	}
-}
+func main() { rig.Main("bench", "Measures what many Tenants cost.", run) }
 
 func run(ctx context.Context, f flags) (err error) {
 	b, err := startBed(ctx, f)
