@@ -70,9 +70,9 @@ func (p *period) spoilHost(ctx context.Context, r *rand.Rand) {
 		case n == len(hostFaults):
 			s.diary.fault("the host API is away for a minute")
 
-			err := s.proxy.Away()
+			err := s.proxy.Down()
 			sleep(ctx, away)
-			s.tell(errors.Join(err, s.proxy.Back(ctx)))
+			s.tell(errors.Join(err, s.proxy.Up(ctx)))
 		default:
 			s.diary.fault("all watches of the host API are cut")
 			s.proxy.CutWatches()

@@ -154,5 +154,5 @@ func (s *soak) startProvider(ctx context.Context, folder string) error {
 
 // close ends what was started. The cluster stays.
 func (s *soak) close() error {
-	return errors.Join(s.provider.Stop(), s.kubeopera.Down(), s.proxy.Away())
+	return errors.Join(s.provider.Stop(), s.kubeopera.Down(), s.proxy.Down())
 }

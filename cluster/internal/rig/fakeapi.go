@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,12 +19,8 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
-const (
-	// defaultTokenLife is what tokens have when none is asked for.
-	defaultTokenLife = time.Hour
-	// headerLimit bounds how long a client may take to send a header.
-	headerLimit = 10 * time.Second
-)
+// defaultTokenLife is what tokens have when none is asked for.
+const defaultTokenLife = time.Hour
 
 // FakeKubeoperaAPIOptions say how the fake runs.
 type FakeKubeoperaAPIOptions struct {
@@ -98,9 +93,8 @@ type FakeKubeoperaAPI struct {
 	o FakeKubeoperaAPIOptions
 
 	mu       sync.Mutex
-	address  string        // with the port, from the first listener on
-	server   *http.Server  // nil while it is down
-	ended    chan struct{} // closed when the server has ended
+	address  string  // with the port, from the first server on
+	server   *Server // nil while it is down
 	tokens   map[string]time.Time
 	given    []string // tokens that were ever given out
 	bodies   [][]byte // of the reports, accepted or not
@@ -140,20 +134,12 @@ func (f *FakeKubeoperaAPI) Up(ctx context.Context) error {
 		return nil
 	}
 
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	s, err := serve(ctx, f.address, &http.Server{Handler: f.routes()}) //nolint:gosec // serve bounds the header.
 	if err != nil {
 		return fmt.Errorf("cannot start the fake of kubeopera-api: %w", err)
 	}
 
-	f.address = l.Addr().String()
-	f.ended = make(chan struct{})
-	f.server = &http.Server{Handler: f.routes(), ReadHeaderTimeout: headerLimit}
-
-	go func(s *http.Server, ended chan struct{}) {
-		defer close(ended)
-
-		_ = s.Serve(l) // It ends with Down only.
-	}(f.server, f.ended)
+	f.server, f.address = s, s.address
 
 	return nil
 }
@@ -168,16 +154,10 @@ func (f *FakeKubeoperaAPI) Down() error {
 		return nil
 	}
 
-	err := f.server.Close()
-	<-f.ended // The port is free then.
-
+	s := f.server
 	f.server = nil
 
-	if err != nil {
-		return fmt.Errorf("cannot stop the fake of kubeopera-api: %w", err)
-	}
-
-	return nil
+	return s.Close()
 }
 
 // Fail the next n reports with the fault. Faults that were asked for before come first.

@@ -341,7 +341,11 @@ func TestFakeNeedsItsAddress(t *testing.T) {
 
 	f := startFake(t, FakeKubeoperaAPIOptions{})
 
-	_, err := StartFakeKubeoperaAPI(t.Context(), FakeKubeoperaAPIOptions{Address: strings.TrimPrefix(f.URL(), "http://")})
+	// It is tried more than once, but not for longer than its caller waits.
+	ctx, cancel := context.WithTimeout(t.Context(), pollInterval/2)
+	defer cancel()
+
+	_, err := StartFakeKubeoperaAPI(ctx, FakeKubeoperaAPIOptions{Address: strings.TrimPrefix(f.URL(), "http://")})
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("got %v, want that the address is in use", err)
 	}

@@ -5,23 +5,20 @@ package rig
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"sync"
-	"syscall"
 	"time"
 
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	certutil "k8s.io/client-go/util/cert"
 )
 
 // HostFault is what a FaultProxy does to requests. The zero value does nothing.
@@ -42,31 +39,31 @@ type HostFaultCounts struct {
 	Reset    int `json:"reset"`
 	// CutWatches that were ended by CutWatches.
 	CutWatches int `json:"cutWatches"`
-	// Away is how often the API was away.
-	Away int `json:"away"`
+	// Outages are how often the API was down.
+	Outages int `json:"outages"`
 }
 
 // FaultProxy is a fake of a bad network and a bad API server: it stands between one
 // client and the real host API, and spoils requests as asked. What it lets
 // through is the real API's. It is safe for concurrent use.
 type FaultProxy struct {
-	cert, key []byte
-	forward   http.Handler
+	id      Identity
+	forward http.Handler
 
 	mu      sync.Mutex
-	address string
-	server  *http.Server  // nil while the API is away
-	ended   chan struct{} // closed when the server has ended
+	address string  // with the port, from the first server on
+	server  *Server // nil while the API is down
 	fault   HostFault
 	counts  HostFaultCounts
 	watches map[int]context.CancelFunc // by the number of their request
 }
 
+// connectionKey is that of the connection in the context of a request.
 type connectionKey struct{}
 
 // StartFaultProxy starts a proxy to the API server of cfg on a port of this
-// machine. Who calls through it brings credentials of his own. The caller stops it
-// by Away.
+// machine. Who calls through it brings credentials of their own. The caller stops it
+// by Down.
 func StartFaultProxy(ctx context.Context, cfg *rest.Config) (*FaultProxy, error) {
 	to, err := url.Parse(cfg.Host)
 	if err != nil || to.Host == "" {
@@ -78,23 +75,18 @@ func StartFaultProxy(ctx context.Context, cfg *rest.Config) (*FaultProxy, error)
 		return nil, fmt.Errorf("cannot make a transport to %q: %w", cfg.Host, err)
 	}
 
-	const local = "127.0.0.1"
-
-	cert, key, err := certutil.GenerateSelfSignedCertKey(local, []net.IP{net.ParseIP(local)}, nil)
+	id, err := NewIdentity()
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a certificate: %w", err)
+		return nil, err
 	}
 
-	p := &FaultProxy{cert: cert, key: key, address: local + ":0", watches: map[int]context.CancelFunc{}}
-	p.forward = &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		Transport:     transport,
-		FlushInterval: -1, // A watch's events are not held back.
-		// The client sees a cut connection, as it would without a proxy.
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-	}
+	forward := ForwardTo(to, transport)
+	// The client sees a cut connection, as it would without a proxy.
+	forward.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 
-	return p, p.Back(ctx)
+	p := &FaultProxy{id: id, forward: forward, address: "127.0.0.1:0", watches: map[int]context.CancelFunc{}}
+
+	return p, p.Up(ctx)
 }
 
 // Kubeconfig is the given one with the proxy for its server.
@@ -108,7 +100,7 @@ func (p *FaultProxy) Kubeconfig(raw []byte) ([]byte, error) {
 	defer p.mu.Unlock()
 
 	for _, c := range cfg.Clusters {
-		c.Server, c.CertificateAuthorityData = "https://"+p.address, p.cert
+		c.Server, c.CertificateAuthorityData = "https://"+p.address, p.id.Cert
 	}
 
 	out, err := clientcmd.Write(*cfg)
@@ -149,30 +141,28 @@ func (p *FaultProxy) Counts() HostFaultCounts {
 	return p.counts
 }
 
-// Away cuts all connections, and refuses new ones until Back. It does nothing if
-// the API is away already.
-func (p *FaultProxy) Away() error {
+// Down cuts all connections, and refuses new ones until Up. It does nothing if the API
+// is down already.
+func (p *FaultProxy) Down() error {
 	p.mu.Lock()
-	s, ended := p.server, p.ended
-	p.server = nil
+
+	s := p.server
+	if s != nil {
+		p.server = nil
+		p.counts.Outages++
+	}
+
 	p.mu.Unlock()
 
 	if s == nil {
 		return nil
 	}
 
-	err := s.Close()
-	<-ended // The port is free then.
-
-	if err != nil {
-		return fmt.Errorf("cannot stop the fault proxy: %w", err)
-	}
-
-	return nil
+	return s.Close()
 }
 
-// Back listens again, on the same port. It does nothing if the API is there.
-func (p *FaultProxy) Back(ctx context.Context) error {
+// Up listens again, on the same port. It does nothing if the API is up.
+func (p *FaultProxy) Up(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -180,47 +170,23 @@ func (p *FaultProxy) Back(ctx context.Context) error {
 		return nil
 	}
 
-	var l net.Listener
+	config, err := p.id.tls()
+	if err != nil {
+		return err
+	}
 
-	// Somebody may have that port for a moment.
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (ok bool, err error) {
-		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", p.address)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			return false, nil
-		}
-
-		return err == nil, err
+	s, err := serve(ctx, p.address, &http.Server{ //nolint:gosec // serve bounds the header.
+		Handler:   http.HandlerFunc(p.serve),
+		TLSConfig: config,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("cannot start the fault proxy: %w", err)
 	}
 
-	certificate, err := keyPair(p.cert, p.key)
-	if err != nil {
-		_ = l.Close()
-		return err
-	}
-
-	if p.ended != nil {
-		p.counts.Away++
-	}
-
-	p.address, p.ended = l.Addr().String(), make(chan struct{})
-	p.server = &http.Server{
-		Handler:           http.HandlerFunc(p.serve),
-		ReadHeaderTimeout: headerLimit,
-		TLSConfig:         certificate,
-		ErrorLog:          nowhere(),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, connectionKey{}, c)
-		},
-	}
-
-	go func(s *http.Server, ended chan struct{}) {
-		defer close(ended)
-
-		_ = s.ServeTLS(l, "", "") // It ends with Away only.
-	}(p.server, p.ended)
+	p.server, p.address = s, s.address
 
 	return nil
 }
@@ -289,6 +255,20 @@ func (p *FaultProxy) left(number int) {
 	defer p.mu.Unlock()
 
 	delete(p.watches, number)
+}
+
+// reset closes the connection that a request came by, in the rudest way.
+func reset(r *http.Request) {
+	c, ok := r.Context().Value(connectionKey{}).(*tls.Conn)
+	if !ok {
+		return
+	}
+
+	if t, ok := c.NetConn().(*net.TCPConn); ok {
+		_ = t.SetLinger(0) // Without it the connection ends in order.
+	}
+
+	_ = c.NetConn().Close()
 }
 
 // refuse answers as an API server does.

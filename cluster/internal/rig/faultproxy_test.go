@@ -52,7 +52,7 @@ func behindProxy(t *testing.T) (*FaultProxy, *kubernetes.Clientset) {
 	}
 
 	t.Cleanup(func() {
-		if err := p.Away(); err != nil {
+		if err := p.Down(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -203,11 +203,11 @@ func TestFaultProxyResets(t *testing.T) {
 	}
 }
 
-func TestFaultProxyAway(t *testing.T) {
+func TestFaultProxyDown(t *testing.T) {
 	t.Parallel()
 
 	p, k := behindProxy(t)
-	if err := errors.Join(p.Away(), p.Away()); err != nil {
+	if err := errors.Join(p.Down(), p.Down()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -215,16 +215,16 @@ func TestFaultProxyAway(t *testing.T) {
 		t.Errorf("Nobody listens: got %v", err)
 	}
 
-	if err := errors.Join(p.Back(t.Context()), p.Back(t.Context())); err != nil {
+	if err := errors.Join(p.Up(t.Context()), p.Up(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 
 	if _, err := k.CoreV1().ConfigMaps("n").Get(t.Context(), "one", metav1.GetOptions{}); err != nil {
-		t.Errorf("It is back where it was, with the same certificate: got %v", err)
+		t.Errorf("It is up where it was, with the same certificate: got %v", err)
 	}
 
-	if got := p.Counts(); got.Away != 1 {
-		t.Errorf("Counts(): got %+v, want once away", got)
+	if got := p.Counts(); got.Outages != 1 {
+		t.Errorf("Counts(): got %+v, want one outage", got)
 	}
 }
 

@@ -4,18 +4,32 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"syscall"
+	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	certutil "k8s.io/client-go/util/cert"
+)
+
+const (
+	// headerLimit bounds how long a client may take to send a header.
+	headerLimit = 10 * time.Second
+	// listenLimit is how long another may have the port that is to be listened on.
+	listenLimit = 30 * time.Second
 )
 
 // AnyAddress is one of this machine that does not look like it: a loopback address
@@ -36,13 +50,24 @@ func NewIdentity() (Identity, error) {
 	return Identity{Cert: cert, Key: key}, nil
 }
 
+// tls is the configuration of a server with that certificate.
+func (i Identity) tls() (*tls.Config, error) {
+	pair, err := tls.X509KeyPair(i.Cert, i.Key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the certificate: %w", err)
+	}
+
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
 // Server serves a handler on a port of its own.
 type Server struct {
 	// URL of it.
 	URL string
 
-	server *http.Server
-	ended  chan struct{} // closed when the server has ended
+	address string // with the port
+	server  *http.Server
+	ended   chan struct{} // closed when the server has ended
 }
 
 // Serve the handler at this machine only, until it is closed.
@@ -52,7 +77,7 @@ func Serve(ctx context.Context, h http.Handler) (*Server, error) {
 
 // ServeTLS does so by TLS, at AnyAddress.
 func (i Identity) ServeTLS(ctx context.Context, h http.Handler) (*Server, error) {
-	config, err := keyPair(i.Cert, i.Key)
+	config, err := i.tls()
 	if err != nil {
 		return nil, err
 	}
@@ -62,21 +87,23 @@ func (i Identity) ServeTLS(ctx context.Context, h http.Handler) (*Server, error)
 	return serve(ctx, AnyAddress+":0", &http.Server{Handler: h, TLSConfig: config}) //nolint:gosec // serve bounds the header.
 }
 
+// serve at the address, with TLS if the server is configured for it. Port 0 stands for
+// any that is free.
 func serve(ctx context.Context, address string, s *http.Server) (*Server, error) {
-	// TCP of version 4, in which the address is what it is.
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", address)
+	l, err := listen(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen: %w", err)
+		return nil, err
 	}
 
 	s.ReadHeaderTimeout = headerLimit
 	// Calls may end in the middle here.
 	s.ErrorLog = nowhere()
-	out := &Server{URL: "http://" + l.Addr().String(), server: s, ended: make(chan struct{})}
+	out := &Server{address: l.Addr().String(), server: s, ended: make(chan struct{})}
+	out.URL = "http://" + out.address
 	run := func() error { return s.Serve(l) }
 
 	if s.TLSConfig != nil {
-		out.URL = "https://" + l.Addr().String()
+		out.URL = "https://" + out.address
 		run = func() error { return s.ServeTLS(l, "", "") }
 	}
 
@@ -89,7 +116,30 @@ func serve(ctx context.Context, address string, s *http.Server) (*Server, error)
 	return out, nil
 }
 
-// Close cuts all connections.
+// listen at the address, as soon as nobody else has its port.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var (
+		l    net.Listener
+		last error
+	)
+
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, listenLimit, true, func(ctx context.Context) (bool, error) {
+		// TCP of version 4, in which the address is what it is.
+		l, last = (&net.ListenConfig{}).Listen(ctx, "tcp4", address)
+
+		return !errors.Is(last, syscall.EADDRINUSE), nil
+	})
+	if err = cmp.Or(last, err); err != nil {
+		return nil, fmt.Errorf("cannot listen: %w", err)
+	}
+
+	return l, nil
+}
+
+// nowhere is for a server whose connections are cut on purpose.
+func nowhere() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// Close cuts all connections. The port is free then.
 func (s *Server) Close() error {
 	err := s.server.Close()
 	<-s.ended
