@@ -17,14 +17,10 @@ import (
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -100,31 +96,15 @@ func newWorld(t *testing.T, slots int, every bool) *world {
 	return w
 }
 
-func newScheme(t *testing.T) *runtime.Scheme {
+func newClient(t *testing.T, cfg *rest.Config) client.WithWatch {
 	t.Helper()
 
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(s); err != nil {
-			t.Fatalf("cannot register kinds: %v", err)
-		}
-	}
-
-	return s
-}
-
-func newClient(t *testing.T, cluster *rest.Config) client.WithWatch {
-	t.Helper()
-
-	cluster = rest.CopyConfig(cluster)
-	cluster.QPS = -1
-
-	c, err := client.NewWithWatch(cluster, client.Options{Scheme: newScheme(t)})
+	c, err := rig.NewCluster(cfg, "")
 	if err != nil {
-		t.Fatalf("cannot make a client: %v", err)
+		t.Fatal(err)
 	}
 
-	return c
+	return c.Client
 }
 
 func (w *world) addSlot(id rig.Identity, every bool) {
@@ -141,18 +121,12 @@ func (w *world) addSlot(id rig.Identity, every bool) {
 	w.slots = append(w.slots, s)
 }
 
-// makeDNS makes the CoreDNS that a vCluster makes inside of itself when it starts.
+// makeDNS makes a vCluster's own CoreDNS.
 func (w *world) makeDNS(c client.Client) {
 	w.t.Helper()
 
-	labels := vcluster.DNSLabels()
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: vcluster.DNSNamespace, Name: vcluster.DNSDeployment}}
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-	d.Spec.Template.Labels = labels
-	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "coredns", Image: "coredns"}}
-
 	why := await(w.t.Context(), func() string {
-		if err := c.Create(w.t.Context(), d); err != nil {
+		if err := c.Create(w.t.Context(), rig.FakeDNS(vcluster.DNSNamespace)); err != nil {
 			return err.Error() // An API server makes that namespace after its start.
 		}
 

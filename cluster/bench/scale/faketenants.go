@@ -73,36 +73,28 @@ func (f *fakeTenants) kubeconfig(tenant string) ([]byte, error) {
 	return rig.Kubeconfig(f.server.URL+"/"+tenant, f.id.Cert, f.id.Cert, f.id.Key)
 }
 
-// add makes what a vCluster makes inside of itself when it starts.
+// add makes what a vCluster makes inside of itself when it starts, unless it is there.
 func (f *fakeTenants) add(ctx context.Context, tenant string) error {
-	labels := vcluster.DNSLabels()
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: inShared(tenant, vcluster.DNSNamespace), Name: vcluster.DNSDeployment}}
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-	d.Spec.Template.Labels = labels
-	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "coredns", Image: "coredns"}}
+	for _, name := range []string{metav1.NamespaceDefault, vcluster.DNSNamespace} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: inShared(tenant, name)}}
+		if err := f.client.Create(ctx, ns); err != nil && !kerrors.IsAlreadyExists(err) {
+			return fmt.Errorf("cannot make a namespace of a fake vCluster: %w", err)
+		}
+	}
 
-	for _, o := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: inShared(tenant, metav1.NamespaceDefault)}},
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: inShared(tenant, vcluster.DNSNamespace)}},
-		d,
-	} {
-		if err := f.client.Create(ctx, o); kerrors.IsAlreadyExists(err) {
-			continue
-		} else if err != nil {
-			return fmt.Errorf("cannot make what is in a fake vCluster: %w", err)
-		}
+	d := rig.FakeDNS(inShared(tenant, vcluster.DNSNamespace))
+	if err := f.client.Create(ctx, d); kerrors.IsAlreadyExists(err) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("cannot make CoreDNS of a fake vCluster: %w", err)
+	}
 
-		if o != d {
-			continue
-		}
-
-		d.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: d.GetGeneration(), Replicas: 1, ReadyReplicas: 1, AvailableReplicas: 1, UpdatedReplicas: 1,
-			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "Fake"}},
-		}
-		if err := f.client.Status().Update(ctx, d); err != nil {
-			return fmt.Errorf("cannot have CoreDNS run in a fake vCluster: %w", err)
-		}
+	d.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: d.GetGeneration(), Replicas: 1, ReadyReplicas: 1, AvailableReplicas: 1, UpdatedReplicas: 1,
+		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "Fake"}},
+	}
+	if err := f.client.Status().Update(ctx, d); err != nil {
+		return fmt.Errorf("cannot have CoreDNS run in a fake vCluster: %w", err)
 	}
 
 	return nil

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rig is what the suites and the benchmark on a real cluster share: the
-// cluster itself, the provider as a process, and a look at what Tenants make.
+// Package rig is what the programs and suites below cluster share: the cluster that they
+// work on, the provider and others as processes, a look at what Tenants make, and fakes
+// of what is not there, such as kubeopera-api or a bad network.
 package rig
 
 import (
@@ -22,7 +23,7 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
-// Cluster is the real cluster that KUBECONFIG points to.
+// Cluster is a host cluster as its administrator has it.
 type Cluster struct {
 	// Client reads and writes as its administrator.
 	Client client.WithWatch
@@ -47,8 +48,8 @@ func Connect() (*Cluster, error) {
 	return NewCluster(cfg, filepath.Dir(kubeconfig))
 }
 
-// NewCluster returns the cluster that cfg is the administrator's way into. The test bed
-// keeps what is known of it in the folder.
+// NewCluster returns the cluster that cfg is the administrator's way into. The folder is
+// where the test bed keeps its files, of which only AuditLog wants to know.
 func NewCluster(cfg *rest.Config, folder string) (*Cluster, error) {
 	cfg = rest.CopyConfig(cfg)
 	// Waits must not be slowed down by the client's own limit.

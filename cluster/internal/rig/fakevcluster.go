@@ -6,8 +6,8 @@ package rig
 import (
 	"context"
 	"fmt"
-	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,38 +15,6 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
-
-// followAgain is the pause before a watch that failed is begun anew.
-const followAgain = 50 * time.Millisecond
-
-// Follow hands each object of the kind to fn as it is and as it changes, until ctx ends.
-// What fn could not do is tried again.
-func Follow(ctx context.Context, c client.WithWatch, l client.ObjectList, fn func(context.Context, client.Object) error, opts ...client.ListOption) {
-	for ctx.Err() == nil {
-		w, err := c.Watch(ctx, l, opts...)
-		if err != nil {
-			select {
-			case <-time.After(followAgain):
-			case <-ctx.Done():
-			}
-
-			continue
-		}
-
-		for e := range w.ResultChan() {
-			o, ok := e.Object.(client.Object)
-			if !ok {
-				break
-			}
-
-			if err := fn(ctx, o); client.IgnoreNotFound(err) != nil && !kerrors.IsConflict(err) && ctx.Err() == nil {
-				break
-			}
-		}
-
-		w.Stop()
-	}
-}
 
 // FakeExport writes the Secret that a vCluster writes when it starts, with this
 // kubeconfig. One that exists is left as it is.
@@ -62,4 +30,16 @@ func FakeExport(ctx context.Context, c client.Client, namespace, release string,
 	}
 
 	return nil
+}
+
+// FakeDNS is a Deployment that passes for the CoreDNS which a vCluster makes inside of
+// itself when it starts. It is for that namespace, usually [vcluster.DNSNamespace].
+func FakeDNS(namespace string) *appsv1.Deployment {
+	labels := vcluster.DNSLabels()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: vcluster.DNSDeployment}}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "coredns", Image: "coredns"}}
+
+	return d
 }
