@@ -17,15 +17,22 @@ import (
 type diary struct {
 	out io.Writer
 
-	mu     sync.Mutex
-	did    map[string]int
-	faults map[string]int
-	mended map[string][]time.Duration
+	mu      sync.Mutex
+	counted figures
+}
+
+// figures are what a diary counts.
+type figures struct {
+	// operations and faults by their kind.
+	operations, faults map[string]int
+	// recoveries are how long Tenants took to be right again, by the operation.
+	recoveries map[string][]time.Duration
+	// wrongs are what must not be, each in a line with its time.
 	wrongs []string
 }
 
 func newDiary(out io.Writer) *diary {
-	return &diary{out: out, did: map[string]int{}, faults: map[string]int{}, mended: map[string][]time.Duration{}}
+	return &diary{out: out, counted: figures{operations: map[string]int{}, faults: map[string]int{}, recoveries: map[string][]time.Duration{}}}
 }
 
 // say something to whoever follows.
@@ -46,7 +53,7 @@ func (d *diary) operation(kind, tenant string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	d.did[kind]++
+	d.counted.operations[kind]++
 	d.line("%s: %s", tenant, kind)
 }
 
@@ -55,7 +62,7 @@ func (d *diary) fault(kind string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	d.faults[kind]++
+	d.counted.faults[kind]++
 	d.line("fault: %s", kind)
 }
 
@@ -64,7 +71,7 @@ func (d *diary) recovered(kind, tenant string, after time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	d.mended[kind] = append(d.mended[kind], after)
+	d.counted.recoveries[kind] = append(d.counted.recoveries[kind], after)
 	d.line("%s: right after %q in %.1f s", tenant, kind, after.Seconds())
 }
 
@@ -73,19 +80,30 @@ func (d *diary) wrong(what, details string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	d.wrongs = append(d.wrongs, time.Now().UTC().Format("15:04:05")+" "+what)
+	d.counted.wrongs = append(d.counted.wrongs, time.Now().UTC().Format("15:04:05")+" "+what)
 	d.line("WRONG: %s\n%s", what, details)
 }
 
-// figures are what was counted so far.
-func (d *diary) figures() (did, faults map[string]int, mended map[string][]time.Duration, wrongs []string) {
+// wrongCount is how much was wrong so far.
+func (d *diary) wrongCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	mended = map[string][]time.Duration{}
-	for kind, all := range d.mended {
-		mended[kind] = slices.Clone(all)
+	return len(d.counted.wrongs)
+}
+
+// figures are a copy of what was counted so far.
+func (d *diary) figures() figures {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	out := figures{
+		operations: maps.Clone(d.counted.operations), faults: maps.Clone(d.counted.faults),
+		recoveries: map[string][]time.Duration{}, wrongs: slices.Clone(d.counted.wrongs),
+	}
+	for kind, all := range d.counted.recoveries {
+		out.recoveries[kind] = slices.Clone(all)
 	}
 
-	return maps.Clone(d.did), maps.Clone(d.faults), mended, slices.Clone(d.wrongs)
+	return out
 }

@@ -65,21 +65,21 @@ func recoveryOf(all []time.Duration) recovery {
 }
 
 func (s *soak) result() result {
-	did, faults, mended, wrongs := s.diary.figures()
+	f := s.diary.figures()
 
 	r := result{
 		Began: s.began.UTC(), Seconds: time.Since(s.began).Seconds(), Asked: s.flags.Time.String(), Seed: s.flags.Seed, On: s.facts,
-		AtATime: s.flags.Tenants, Tenants: s.lives.count(), Operations: did, Faults: faults, Kills: s.kills,
+		AtATime: s.flags.Tenants, Tenants: s.lives.count(), Operations: f.operations, Faults: f.faults, Kills: s.kills,
 		Host: s.proxy.Counts(), Kubeopera: s.kubeopera.Attempts(),
-		Recovery: map[string]recovery{}, Overall: recoveryOf(flat(mended)),
-		Early: s.early, Late: s.late, Wrongs: wrongs,
+		Recovery: map[string]recovery{}, Overall: recoveryOf(flat(f.recoveries)),
+		Early: s.early, Late: s.late, Wrongs: f.wrongs,
 	}
 
 	if s.early != nil && s.late != nil {
 		r.Bounds = ptr.To(mayBeAdded(s.late.Tenants - s.early.Tenants))
 	}
 
-	for kind, all := range mended {
+	for kind, all := range f.recoveries {
 		r.Recovery[kind] = recoveryOf(all)
 	}
 

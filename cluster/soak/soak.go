@@ -21,7 +21,7 @@ const (
 	killedShare = 0.4
 	// tooMany things that are wrong end the run: what follows shows nothing new.
 	tooMany = 8
-	// lookEvery is how often is looked whether something has become right.
+	// lookEvery is how often it is looked whether something has become right.
 	lookEvery = 500 * time.Millisecond
 )
 
@@ -90,10 +90,10 @@ func (s *soak) prepare(ctx context.Context) (err error) {
 }
 
 func (s *soak) parts(ctx context.Context) error {
-	killed := time.Duration(float64(s.flags.Time) * killedShare)
+	first := time.Duration(float64(s.flags.Time) * killedShare)
 
-	s.diary.say("part 1: the provider is killed, %s", killed)
-	s.part(ctx, 1, killed, true)
+	s.diary.say("part 1: the provider is killed, %s", first)
+	s.part(ctx, partKilled, first, true)
 
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -116,8 +116,8 @@ func (s *soak) parts(ctx context.Context) error {
 		return err
 	}
 
-	s.diary.say("part 2: the provider lives on, %s", s.flags.Time-killed)
-	s.part(ctx, 2, s.flags.Time-killed, false)
+	s.diary.say("part 2: the provider lives on, %s", s.flags.Time-first)
+	s.part(ctx, partLivingOn, s.flags.Time-first, false)
 
 	s.late, err = s.rest(ctx)
 
@@ -127,32 +127,40 @@ func (s *soak) parts(ctx context.Context) error {
 // part lets Tenants live and injects faults for a time, and then waits until no
 // Tenant is left.
 func (s *soak) part(ctx context.Context, number uint64, d time.Duration, kill bool) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-
 	p := &period{until: time.Now().Add(d), soak: s}
 
 	var all sync.WaitGroup
 
 	for i := range s.flags.Tenants {
-		// What each does does not hang on how fast the others are.
-		r := rand.New(rand.NewPCG(s.flags.Seed, number<<32|uint64(i))) //nolint:gosec // It is to be repeatable.
-
-		all.Go(func() { p.live(ctx, r) })
+		all.Go(func() { p.live(ctx, s.random(number, uint64(i))) })
 	}
 
-	r := func(i uint64) *rand.Rand {
-		return rand.New(rand.NewPCG(s.flags.Seed, number<<32|1<<16|i)) //nolint:gosec // It is to be repeatable.
-	}
-
-	all.Go(func() { p.spoilHost(ctx, r(0)) })
-	all.Go(func() { p.spoilKubeopera(ctx, r(1)) })
+	all.Go(func() { p.spoilHost(ctx, s.random(number, hostFaulter)) })
+	all.Go(func() { p.spoilKubeopera(ctx, s.random(number, kubeoperaFaulter)) })
 
 	if kill {
-		all.Go(func() { p.killProvider(ctx, r(2)) })
+		all.Go(func() { p.killProvider(ctx, s.random(number, killer)) })
 	}
 
 	all.Wait()
+}
+
+// Parts of a run, and who has random numbers in them beside the Tenants, which count from
+// 0. A seed repeats a run only as long as these stay.
+const (
+	partKilled    uint64 = 1
+	partLivingOn  uint64 = 2
+	partWarmingUp uint64 = 9
+
+	hostFaulter      uint64 = 1 << 16
+	kubeoperaFaulter uint64 = 1<<16 + 1
+	killer           uint64 = 1<<16 + 2
+)
+
+// random numbers of one of those who do something at the same time. They follow from the
+// seed, and not from how fast the others are.
+func (s *soak) random(part, who uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.flags.Seed, part<<32|who)) //nolint:gosec // It is to be repeatable.
 }
 
 // warmUp has the provider do once what it does, with no fault.
@@ -160,9 +168,8 @@ func (s *soak) warmUp(ctx context.Context) {
 	var all sync.WaitGroup
 
 	for i := range min(2, s.flags.Tenants) {
-		r := rand.New(rand.NewPCG(s.flags.Seed, 9<<32|uint64(i))) //nolint:gosec // It is to be repeatable.
-
 		all.Go(func() {
+			r := s.random(partWarmingUp, uint64(i))
 			l := &life{soak: s, rand: r, tenant: newTenant(r, i == 0)}
 			l.plain(ctx)
 		})
@@ -179,9 +186,7 @@ type period struct {
 
 // over says that nothing new is to be begun.
 func (p *period) over(ctx context.Context) bool {
-	_, _, _, wrongs := p.soak.diary.figures()
-
-	return ctx.Err() != nil || !time.Now().Before(p.until) || len(wrongs) >= tooMany
+	return ctx.Err() != nil || !time.Now().Before(p.until) || p.soak.diary.wrongCount() >= tooMany
 }
 
 // pause waits so long, or until the period is over. It returns whether it goes on.
@@ -191,7 +196,7 @@ func (p *period) pause(ctx context.Context, d time.Duration) bool {
 	return !p.over(ctx)
 }
 
-// sleep waits so long unless ctx ends.
+// sleep for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -199,7 +204,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// within a share of the two durations.
+// within is a random duration from least to most.
 func within(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)+1))
 }

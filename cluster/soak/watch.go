@@ -19,18 +19,19 @@ import (
 )
 
 const (
-	// askEvery is how often each Tenant that is Ready is asked whether it answers.
-	askEvery = 3 * time.Second
+	// claimsEvery is how often each Tenant that is Ready is asked whether it answers.
+	claimsEvery = 3 * time.Second
 	// claimBound is how much calm time a Tenant may be Ready without an answer: an API
 	// that hangs shows in its pod only after a while, and in the provider's next look,
 	// which comes once a minute.
 	claimBound = 90 * time.Second
-	// checkEvery is how often is looked whether the bystander is unharmed.
-	checkEvery = 20 * time.Second
+	// harmEvery is how often it is looked whether the bystander is unharmed, and the
+	// provider runs.
+	harmEvery = 20 * time.Second
 	// calmBefore is how long nobody may have killed the provider when it is looked for.
 	calmBefore = 5 * time.Second
-	// reportEvery is how often is said where the run stands.
-	reportEvery = time.Minute
+	// progressEvery is how often it is said where the run stands.
+	progressEvery = time.Minute
 )
 
 // watch checks all the time what must always be so, until ctx ends. The channel is
@@ -40,15 +41,18 @@ func (s *soak) watch(ctx context.Context) <-chan struct{} {
 
 	claims := &claims{since: map[types.UID]time.Time{}}
 
-	for every, look := range map[time.Duration]func(context.Context){
-		askEvery:    func(ctx context.Context) { s.checkClaims(ctx, claims) },
-		checkEvery:  func(ctx context.Context) { s.checkBystander(ctx); s.checkRuns(ctx) },
-		reportEvery: func(ctx context.Context) { s.progress(ctx) },
+	for _, check := range []struct {
+		every time.Duration
+		do    func(context.Context)
+	}{
+		{claimsEvery, func(ctx context.Context) { s.checkClaims(ctx, claims) }},
+		{harmEvery, func(ctx context.Context) { s.checkBystander(ctx); s.checkRuns(ctx) }},
+		{progressEvery, s.progress},
 	} {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				look(ctx)
-				sleep(ctx, every)
+				check.do(ctx)
+				sleep(ctx, check.every)
 			}
 		})
 	}
@@ -153,7 +157,7 @@ func (s *soak) progress(ctx context.Context) {
 		process = now.String()
 	}
 
-	did, faults, mended, wrongs := s.diary.figures()
+	f := s.diary.figures()
 	s.diary.say("== %s: %d Tenants so far, now %v; %d operations, %d faults, %d times right again, %d wrong; provider: %s",
-		time.Since(s.began).Round(time.Second), s.lives.count(), phases, sum(did), sum(faults), len(flat(mended)), len(wrongs), process)
+		time.Since(s.began).Round(time.Second), s.lives.count(), phases, sum(f.operations), sum(f.faults), len(flat(f.recoveries)), len(f.wrongs), process)
 }
