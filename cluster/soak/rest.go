@@ -9,22 +9,11 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
-const (
-	// idleFor is more than idle connections live.
-	idleFor = 95 * time.Second
-	// sampleEvery is how often the process is measured at rest. That makes the garbage
-	// by which the next collection comes.
-	sampleEvery = 50 * time.Millisecond
-	// collections of garbage until what only waits to be collected is gone.
-	collections = 3
-	// restLimit bounds a measurement: Go collects every 2 minutes at the latest.
-	restLimit = 8 * time.Minute
-)
+// idleFor is more than idle connections live.
+const idleFor = 95 * time.Second
 
 // What the process may have more of at the second rest than at the first. No Tenant
 // is there at either, so that nothing of those that came and went between may be left
@@ -46,96 +35,35 @@ const (
 
 var errLeak = errors.New("the provider leaks")
 
-// rest is what the provider's process holds. Sizes are in bytes.
+// rest is what the provider's process holds at rest.
 type rest struct {
+	rig.Footprint
+
 	// Tenants are how many there were until then.
-	Tenants     int     `json:"tenants"`
-	Goroutines  float64 `json:"goroutines"`
-	Descriptors float64 `json:"descriptors"`
-	Heap        float64 `json:"heapBytes"`
-	Resident    float64 `json:"residentBytes"`
-
-	collected float64 // when garbage was collected last
+	Tenants int `json:"tenants"`
 }
 
-// String is for a person.
-func (r rest) String() string {
-	return fmt.Sprintf("%.0f goroutines, %.0f descriptors, heap %.1f MiB, resident %.1f MiB", r.Goroutines, r.Descriptors, r.Heap/(1<<20), r.Resident/(1<<20))
-}
-
-// readProcess measures the provider's process now.
-func readProcess(ctx context.Context, p *rig.Provider) (rest, error) {
-	m, err := p.Metrics(ctx)
-	if err != nil {
-		return rest{}, err
-	}
-
-	var (
-		r    rest
-		errs []error
-	)
-
-	for name, to := range map[string]*float64{
-		"go_goroutines": &r.Goroutines, "process_open_fds": &r.Descriptors, "go_memstats_heap_alloc_bytes": &r.Heap,
-		"process_resident_memory_bytes": &r.Resident, "go_memstats_last_gc_time_seconds": &r.collected,
-	} {
-		v, err := m.Gauge(name)
-		*to, errs = v, append(errs, err)
-	}
-
-	return r, errors.Join(errs...)
-}
-
-// rest waits until the provider has nothing to do, and measures what it still holds:
-// the least that is seen.
+// rest waits until the provider has nothing to do, and measures what it still holds.
 func (s *soak) rest(ctx context.Context) (*rest, error) {
 	s.diary.say("measuring the provider at rest")
 	sleep(ctx, idleFor)
 
-	least, err := readProcess(ctx, s.provider)
+	f, err := s.provider.LeastFootprint(ctx)
 	if err != nil {
 		return nil, err
 	}
 
-	seen, last := 0, least.collected
+	s.diary.say("at rest: %s", f)
 
-	err = wait.PollUntilContextTimeout(ctx, sampleEvery, restLimit, true, func(ctx context.Context) (bool, error) {
-		now, err := readProcess(ctx, s.provider)
-		if err != nil {
-			return false, err
-		}
-
-		if now.collected != last {
-			seen, last = seen+1, now.collected
-		}
-
-		least = least.least(now)
-
-		return seen >= collections, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot measure the provider at rest: %w", err)
-	}
-
-	least.Tenants = s.lives.count()
-	s.diary.say("at rest: %s", least)
-
-	return &least, nil
-}
-
-func (r rest) least(o rest) rest {
-	return rest{
-		Goroutines: min(r.Goroutines, o.Goroutines), Descriptors: min(r.Descriptors, o.Descriptors),
-		Heap: min(r.Heap, o.Heap), Resident: min(r.Resident, o.Resident), collected: o.collected,
-	}
+	return &rest{Footprint: f, Tenants: s.lives.count()}, nil
 }
 
 // mayBeAdded is what the process may have more of after so many more Tenants.
 func mayBeAdded(tenants int) rest {
-	return rest{
-		Tenants: tenants, Goroutines: moreGoroutines, Descriptors: moreDescriptors,
+	return rest{Tenants: tenants, Footprint: rig.Footprint{
+		Goroutines: moreGoroutines, Descriptors: moreDescriptors,
 		Heap: moreHeap + float64(tenants)*eventsOfTenant, Resident: moreResident,
-	}
+	}}
 }
 
 // leak errs when late is more than early and what may be added.

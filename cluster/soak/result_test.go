@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
@@ -22,7 +23,7 @@ import (
 func TestLeak(t *testing.T) {
 	t.Parallel()
 
-	early := rest{Tenants: 30, Goroutines: 370, Descriptors: 13, Heap: 13 << 20, Resident: 105 << 20}
+	early := rest{Tenants: 30, Footprint: rig.Footprint{Goroutines: 370, Descriptors: 13, Heap: 13 << 20, Resident: 105 << 20}}
 	cases := map[string]struct {
 		reason string
 		// more is what there is beyond early, after so many more Tenants.
@@ -30,26 +31,26 @@ func TestLeak(t *testing.T) {
 		want []string
 	}{
 		"Same":     {"What it had it may have.", rest{}, nil},
-		"Less":     {"Less is no leak.", rest{Tenants: 50, Goroutines: -99, Descriptors: -9, Heap: -1 << 20, Resident: -1 << 20}, nil},
-		"Measured": {"So much was added when nothing leaked.", rest{Tenants: 16, Goroutines: 1, Heap: 1.9 * (1 << 20), Resident: 7 << 20}, nil},
-		"Events":   {"What is remembered of the events of each is no leak.", rest{Tenants: 50, Heap: 50 * 32 << 10}, nil},
+		"Less":     {"Less is no leak.", rest{Tenants: 50, Footprint: rig.Footprint{Goroutines: -99, Descriptors: -9, Heap: -1 << 20, Resident: -1 << 20}}, nil},
+		"Measured": {"So much was added when nothing leaked.", rest{Tenants: 16, Footprint: rig.Footprint{Goroutines: 1, Heap: 1.9 * (1 << 20), Resident: 7 << 20}}, nil},
+		"Events":   {"What is remembered of the events of each is no leak.", rest{Tenants: 50, Footprint: rig.Footprint{Heap: 50 * 32 << 10}}, nil},
 		"EventsOfNone": {
-			"Events of Tenants that there were not are one.", rest{Heap: moreHeap + 1}, []string{"bytes of heap", "after 0 Tenants"},
+			"Events of Tenants that there were not are one.", rest{Footprint: rig.Footprint{Heap: moreHeap + 1}}, []string{"bytes of heap", "after 0 Tenants"},
 		},
-		"Goroutine":  {"One is left behind by each eighth Tenant.", rest{Tenants: 50, Goroutines: 50 / 8}, []string{"376 goroutines", "early 370", "at most 5 more after 50 Tenants"}},
-		"Descriptor": {"One is left behind by each twelfth Tenant.", rest{Tenants: 50, Descriptors: 50 / 12}, []string{"17 open descriptors"}},
-		"Client":     {"A client for its API is left behind by each Tenant.", rest{Tenants: 50, Heap: 50 * 100 << 10}, []string{"bytes of heap"}},
-		"Resident":   {"What Go does not count leaks by 1 MiB a Tenant.", rest{Tenants: 50, Resident: 50 << 20}, []string{"resident"}},
-		"All":        {"Each is named.", rest{Tenants: 1, Goroutines: 99, Descriptors: 99, Heap: 1 << 30, Resident: 1 << 30}, []string{"goroutines", "descriptors", "heap", "resident"}},
+		"Goroutine":  {"One is left behind by each eighth Tenant.", rest{Tenants: 50, Footprint: rig.Footprint{Goroutines: 50 / 8}}, []string{"376 goroutines", "early 370", "at most 5 more after 50 Tenants"}},
+		"Descriptor": {"One is left behind by each twelfth Tenant.", rest{Tenants: 50, Footprint: rig.Footprint{Descriptors: 50 / 12}}, []string{"17 open descriptors"}},
+		"Client":     {"A client for its API is left behind by each Tenant.", rest{Tenants: 50, Footprint: rig.Footprint{Heap: 50 * 100 << 10}}, []string{"bytes of heap"}},
+		"Resident":   {"What Go does not count leaks by 1 MiB a Tenant.", rest{Tenants: 50, Footprint: rig.Footprint{Resident: 50 << 20}}, []string{"resident"}},
+		"All":        {"Each is named.", rest{Tenants: 1, Footprint: rig.Footprint{Goroutines: 99, Descriptors: 99, Heap: 1 << 30, Resident: 1 << 30}}, []string{"goroutines", "descriptors", "heap", "resident"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			late := rest{
-				Tenants: early.Tenants + tc.more.Tenants, Goroutines: early.Goroutines + tc.more.Goroutines,
-				Descriptors: early.Descriptors + tc.more.Descriptors, Heap: early.Heap + tc.more.Heap, Resident: early.Resident + tc.more.Resident,
-			}
+			late := rest{Tenants: early.Tenants + tc.more.Tenants, Footprint: rig.Footprint{
+				Goroutines: early.Goroutines + tc.more.Goroutines, Descriptors: early.Descriptors + tc.more.Descriptors,
+				Heap: early.Heap + tc.more.Heap, Resident: early.Resident + tc.more.Resident,
+			}}
 
 			err := leak(early, late)
 			if errors.Is(err, errLeak) != (tc.want != nil) {
@@ -62,17 +63,6 @@ func TestLeak(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestLeast(t *testing.T) {
-	t.Parallel()
-
-	a, b := rest{Goroutines: 1, Descriptors: 4, Heap: 5, Resident: 8, collected: 1}, rest{Goroutines: 2, Descriptors: 3, Heap: 6, Resident: 7, collected: 2}
-	want := rest{Goroutines: 1, Descriptors: 3, Heap: 5, Resident: 7, collected: 2}
-
-	if got := a.least(b); got != want {
-		t.Errorf("least(...): want %+v, got %+v", want, got)
 	}
 }
 
@@ -116,7 +106,8 @@ func TestResult(t *testing.T) {
 
 	s := &soak{
 		flags: flags{Time: time.Hour, Seed: 42, Tenants: 4}, facts: rig.Facts{Cores: 2, Kubernetes: "v1.36.3"}, diary: diaryOf(&out), lives: &lives{},
-		proxy: &rig.FaultProxy{}, kubeopera: &rig.FakeKubeoperaAPI{}, early: &rest{Tenants: 30, Goroutines: 81}, late: &rest{Tenants: 85, Goroutines: 83}, began: time.Now(), kills: 7,
+		proxy: &rig.FaultProxy{}, kubeopera: &rig.FakeKubeoperaAPI{}, began: time.Now(), kills: 7,
+		early: &rest{Tenants: 30, Footprint: rig.Footprint{Goroutines: 81}}, late: &rest{Tenants: 85, Footprint: rig.Footprint{Goroutines: 83}},
 	}
 	r := s.result()
 
@@ -168,7 +159,7 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if diff := cmp.Diff(r, back, cmp.AllowUnexported(rest{})); diff != "" {
+	if diff := cmp.Diff(r, back, cmpopts.IgnoreUnexported(rig.Footprint{})); diff != "" {
 		t.Errorf("The figures are in the file: -want, +got:\n%s", diff)
 	}
 }

@@ -153,7 +153,7 @@ func (s *soak) progress(ctx context.Context) {
 	}
 
 	process := "not there"
-	if now, err := readProcess(ctx, s.provider); err == nil {
+	if now, err := s.provider.Footprint(ctx); err == nil {
 		process = now.String()
 	}
 

@@ -56,7 +56,7 @@ func (b *bed) heaps(ctx context.Context, r *result) error {
 	out := &growth{ForeignCRDs: b.flags.ForeignCRDs, Tenants: heapTenants}
 	for _, m := range []struct {
 		n  float64
-		to *memory
+		to *rig.Footprint
 	}{{fewReconciles, &out.Few}, {manyReconciles, &out.Many}} {
 		if err := b.provoke(ctx, m.n); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (b *bed) heaps(ctx context.Context, r *result) error {
 			return err
 		}
 
-		if *m.to, err = b.memory(ctx); err != nil {
+		if *m.to, err = b.provider.LeastFootprint(ctx); err != nil {
 			return err
 		}
 

@@ -105,7 +105,7 @@ func (b *bed) addFakes(ctx context.Context, n int) error {
 // idle measures a provider that has nothing to do.
 func (b *bed) idle(ctx context.Context, s *step) error {
 	var err error
-	s.Idle, err = b.memory(ctx)
+	s.Idle, err = b.provider.LeastFootprint(ctx)
 
 	return err
 }
@@ -187,7 +187,7 @@ func (b *bed) rest(ctx context.Context, s *step) error {
 	s.Polls = b.flags.Rest.Minutes() / poll.Minutes()
 	s.RestRequests = requestsOf(sortRequests(events), inside)
 	s.RestReconciles = difference(after, reconciles)
-	s.RestMemory, err = b.memory(ctx)
+	s.RestMemory, err = b.provider.LeastFootprint(ctx)
 
 	for _, l := range s.restLines() {
 		fmt.Println(l)

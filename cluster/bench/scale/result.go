@@ -64,11 +64,11 @@ type step struct {
 	Delete    seconds  `json:"delete"`
 
 	// Idle is before there was any Tenant.
-	Idle memory `json:"idle"`
-	Load load   `json:"load"`
-	Rest load   `json:"rest"`
+	Idle rig.Footprint `json:"idle"`
+	Load load          `json:"load"`
+	Rest load          `json:"rest"`
 	// RestMemory is after the rest.
-	RestMemory memory `json:"restMemory"`
+	RestMemory rig.Footprint `json:"restMemory"`
 	// Polls is how many of the provider's polls the rest lasted.
 	Polls            float64            `json:"polls"`
 	CreateRequests   requests           `json:"createRequests"`
@@ -111,10 +111,10 @@ func (c counts) list() []requestCount {
 
 // growth of the heap over many reconciles.
 type growth struct {
-	ForeignCRDs int    `json:"foreignCRDs"`
-	Tenants     int    `json:"tenants"`
-	Few         memory `json:"after100"`
-	Many        memory `json:"after1000"`
+	ForeignCRDs int           `json:"foreignCRDs"`
+	Tenants     int           `json:"tenants"`
+	Few         rig.Footprint `json:"after100"`
+	Many        rig.Footprint `json:"after1000"`
 }
 
 func (r result) head() string {

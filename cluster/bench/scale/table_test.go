@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 func sec(n float64) seconds { return seconds(n * float64(time.Second)) }
@@ -22,7 +24,7 @@ func measured(tenants int) step {
 		Tenants: tenants, Polls: 3, Complete: true,
 		Bare: creation{Deployed: sec(n / 10), Ready: sec(n / 10)}, Create: creation{Deployed: sec(n / 10), Ready: sec(n / 10)},
 		Rest:       load{Cores: 0.01, Resident: 90 << 20},
-		RestMemory: memory{Heap: 20<<20 + n*1024},
+		RestMemory: rig.Footprint{Heap: 20<<20 + n*1024},
 		Among:      samples{First: []seconds{sec(0.2)}, Ready: []seconds{sec(1)}},
 	}
 	s.RestRequests.host = counts{{"get", "/x"}: 3 * polledObjects * tenants, {"watch", "/y"}: 1000}
@@ -61,7 +63,7 @@ func TestTable(t *testing.T) {
 			r := result{
 				Empty:  samples{First: []seconds{sec(0.2)}, Ready: []seconds{sec(1)}},
 				Steps:  []step{measured(100), measured(1000)},
-				Growth: &growth{ForeignCRDs: 300, Tenants: 10, Few: memory{Heap: 20 << 20}, Many: memory{Heap: 20 << 20}},
+				Growth: &growth{ForeignCRDs: 300, Tenants: 10, Few: rig.Footprint{Heap: 20 << 20}, Many: rig.Footprint{Heap: 20 << 20}},
 			}
 			tc.change(&r)
 

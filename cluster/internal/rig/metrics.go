@@ -62,12 +62,14 @@ func (m Metrics) Gauge(family string) (float64, error) {
 		return 0, fmt.Errorf("the provider has no gauge %q", family)
 	}
 
-	one := f.GetMetric()[0]
-	if one.GetCounter() != nil {
+	switch one := f.GetMetric()[0]; {
+	case one.GetGauge() != nil:
+		return one.GetGauge().GetValue(), nil
+	case one.GetCounter() != nil:
 		return one.GetCounter().GetValue(), nil
+	default:
+		return 0, fmt.Errorf("the provider's %q is a %s, and no gauge", family, f.GetType())
 	}
-
-	return one.GetGauge().GetValue(), nil
 }
 
 // Seconds are the sum of what a histogram has seen, and how often.
