@@ -18,11 +18,11 @@ type diary struct {
 	out io.Writer
 
 	mu      sync.Mutex
-	counted figures
+	counted tally
 }
 
-// figures are what a diary counts.
-type figures struct {
+// tally is what a diary counts.
+type tally struct {
 	// operations and faults by their kind.
 	operations, faults map[string]int
 	// recoveries are how long Tenants took to be right again, by the operation.
@@ -32,7 +32,7 @@ type figures struct {
 }
 
 func newDiary(out io.Writer) *diary {
-	return &diary{out: out, counted: figures{operations: map[string]int{}, faults: map[string]int{}, recoveries: map[string][]time.Duration{}}}
+	return &diary{out: out, counted: tally{operations: map[string]int{}, faults: map[string]int{}, recoveries: map[string][]time.Duration{}}}
 }
 
 // say something to whoever follows.
@@ -92,12 +92,12 @@ func (d *diary) wrongCount() int {
 	return len(d.counted.wrongs)
 }
 
-// figures are a copy of what was counted so far.
-func (d *diary) figures() figures {
+// tally is a copy of what was counted so far.
+func (d *diary) tally() tally {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	out := figures{
+	out := tally{
 		operations: maps.Clone(d.counted.operations), faults: maps.Clone(d.counted.faults),
 		recoveries: map[string][]time.Duration{}, wrongs: slices.Clone(d.counted.wrongs),
 	}

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -90,7 +91,7 @@ func run(ctx context.Context, f flags) (err error) {
 
 	fmt.Println(r.table())
 
-	return errors.Join(ran, r.write(f.Output), r.verdict(), s.close())
+	return errors.Join(ran, figures.Write(f.Output, r), r.verdict(), s.close())
 }
 
 // newSoak makes the cluster ready for Tenants, and runs the provider and what it

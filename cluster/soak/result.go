@@ -4,10 +4,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,6 +13,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -59,27 +58,25 @@ func recoveryOf(all []time.Duration) recovery {
 		return recovery{}
 	}
 
-	s := slices.Sorted(slices.Values(all))
-
-	return recovery{Times: len(s), Median: (s[(len(s)-1)/2] + s[len(s)/2]).Seconds() / 2, Max: s[len(s)-1].Seconds()}
+	return recovery{Times: len(all), Median: figures.Median(all).Seconds(), Max: slices.Max(all).Seconds()}
 }
 
 func (s *soak) result() result {
-	f := s.diary.figures()
+	t := s.diary.tally()
 
 	r := result{
 		Began: s.began.UTC(), Seconds: time.Since(s.began).Seconds(), Asked: s.flags.Time.String(), Seed: s.flags.Seed, On: s.facts,
-		AtATime: s.flags.Tenants, Tenants: s.lives.count(), Operations: f.operations, Faults: f.faults, Kills: s.kills,
+		AtATime: s.flags.Tenants, Tenants: s.lives.count(), Operations: t.operations, Faults: t.faults, Kills: s.kills,
 		Host: s.proxy.Counts(), Kubeopera: s.kubeopera.Attempts(),
-		Recovery: map[string]recovery{}, Overall: recoveryOf(flat(f.recoveries)),
-		Early: s.early, Late: s.late, Wrongs: f.wrongs,
+		Recovery: map[string]recovery{}, Overall: recoveryOf(flat(t.recoveries)),
+		Early: s.early, Late: s.late, Wrongs: t.wrongs,
 	}
 
 	if s.early != nil && s.late != nil {
 		r.Bounds = ptr.To(mayBeAdded(s.late.Tenants - s.early.Tenants))
 	}
 
-	for kind, all := range f.recoveries {
+	for kind, all := range t.recoveries {
 		r.Recovery[kind] = recoveryOf(all)
 	}
 
@@ -94,29 +91,6 @@ func flat[T any](m map[string][]T) []T {
 	}
 
 	return out
-}
-
-func sum(m map[string]int) int {
-	n := 0
-	for _, one := range m {
-		n += one
-	}
-
-	return n
-}
-
-// write the figures as JSON.
-func (r result) write(file string) error {
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("cannot encode the figures: %w", err)
-	}
-
-	if err := os.WriteFile(file, append(raw, '\n'), 0o644); err != nil { //nolint:gosec // They are for everyone.
-		return fmt.Errorf("cannot write the figures: %w", err)
-	}
-
-	return nil
 }
 
 // table shows the figures to a person.
@@ -134,7 +108,7 @@ func (r result) table() string {
 		line("%s\t%d\t%d\t%.1f s\t%.1f s", kind, r.Operations[kind], m.Times, m.Median, m.Max)
 	}
 
-	line("all\t%d\t%d\t%.1f s\t%.1f s\n", sum(r.Operations), r.Overall.Times, r.Overall.Median, r.Overall.Max)
+	line("all\t%d\t%d\t%.1f s\t%.1f s\n", figures.Sum(r.Operations), r.Overall.Times, r.Overall.Median, r.Overall.Max)
 	line("fault\ttimes")
 
 	for _, kind := range slices.Sorted(maps.Keys(r.Faults)) {

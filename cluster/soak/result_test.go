@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -145,7 +146,7 @@ func TestResult(t *testing.T) {
 	}
 
 	file := filepath.Join(t.TempDir(), "soak.json")
-	if err := r.write(file); err != nil {
+	if err := figures.Write(file, r); err != nil {
 		t.Fatal(err)
 	}
 

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -157,7 +158,7 @@ func (s *soak) progress(ctx context.Context) {
 		process = now.String()
 	}
 
-	f := s.diary.figures()
+	t := s.diary.tally()
 	s.diary.say("== %s: %d Tenants so far, now %v; %d operations, %d faults, %d times right again, %d wrong; provider: %s",
-		time.Since(s.began).Round(time.Second), s.lives.count(), phases, sum(f.operations), sum(f.faults), len(flat(f.recoveries)), len(f.wrongs), process)
+		time.Since(s.began).Round(time.Second), s.lives.count(), phases, figures.Sum(t.operations), figures.Sum(t.faults), len(flat(t.recoveries)), len(t.wrongs), process)
 }

@@ -30,7 +30,7 @@ const (
 	limit = 3 * time.Minute
 	// askEvery is how often a bare vCluster's API is asked whether it answers.
 	askEvery = 50 * time.Millisecond
-	// lookEvery is how often is looked whether all is gone.
+	// lookEvery is how often it is looked whether all is gone.
 	lookEvery = 500 * time.Millisecond
 )
 

@@ -6,10 +6,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 )
 
 // What a Tenant may take, against bare Helm.
@@ -44,18 +45,6 @@ func summarize(rounds []round) result {
 	return r
 }
 
-// median of at least one number.
-func median(of []float64) float64 {
-	s := slices.Sorted(slices.Values(of))
-	mid := len(s) / 2
-
-	if len(s)%2 == 1 {
-		return s[mid]
-	}
-
-	return (s[mid-1] + s[mid]) / 2
-}
-
 // table shows each pair and the medians.
 func (r result) table() string {
 	var b strings.Builder
@@ -70,7 +59,7 @@ func (r result) table() string {
 			i+1, one.same.Seconds(), one.tenant.Seconds(), one.defaults.Seconds(), one.whole.Seconds(), r.same[i], r.defaults[i], r.whole[i])
 	}
 
-	line("median\t\t\t\t\t%.3f\t%.3f\t%.3f", median(r.same), median(r.defaults), median(r.whole))
+	line("median\t\t\t\t\t%.3f\t%.3f\t%.3f", figures.Median(r.same), figures.Median(r.defaults), figures.Median(r.whole))
 	line("at most\t\t\t\t\t%.2f\t%.2f\t", boundSame, boundDefaults)
 
 	_ = w.Flush() // A strings.Builder takes everything.
@@ -82,11 +71,11 @@ func (r result) table() string {
 func (r result) verdict() error {
 	var errs []error
 
-	if m := median(r.same); m > boundSame {
+	if m := figures.Median(r.same); m > boundSame {
 		errs = append(errs, fmt.Errorf("%w: %.3f of bare Helm with the same values, at most %.2f", errSlow, m, boundSame))
 	}
 
-	if m := median(r.defaults); m > boundDefaults {
+	if m := figures.Median(r.defaults); m > boundDefaults {
 		errs = append(errs, fmt.Errorf("%w: %.3f of bare Helm with the chart's defaults, at most %.2f", errSlow, m, boundDefaults))
 	}
 

@@ -57,14 +57,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestMedianOfAnEvenCount(t *testing.T) {
-	t.Parallel()
-
-	if got := median([]float64{4, 1, 3, 2}); got != 2.5 {
-		t.Errorf("got %v, want the mean of the two in the middle", got)
-	}
-}
-
 func TestTable(t *testing.T) {
 	t.Parallel()
 

@@ -23,8 +23,8 @@ import (
 // workers of the bare loop are as many as the provider's by default.
 const workers = 10
 
-// bareName is a name of the length of a Tenant's.
-func bareName(i int) string { return fmt.Sprintf("bare-%06d", i)[:len(tenantName(0))] }
+// bareName is as long as the name of a Tenant, which stands in many values.
+func bareName(i int) string { return fmt.Sprintf("bare-%06d", i) }
 
 // learnValues remembers the values that the provider gave to Helm for the Tenant.
 func (b *bed) learnValues(t *v1alpha1.Tenant) error {
@@ -67,7 +67,7 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 
 	start := time.Now()
 
-	if err := b.loop(ctx, s.Tenants, b.install1); err != nil {
+	if err := b.loop(ctx, s.Tenants, b.installBare); err != nil {
 		return err
 	}
 
@@ -93,7 +93,7 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 
 	start = time.Now()
 
-	if err := b.loop(ctx, s.Tenants, b.uninstall1); err != nil {
+	if err := b.loop(ctx, s.Tenants, b.uninstallBare); err != nil {
 		return err
 	}
 
@@ -132,7 +132,7 @@ func (b *bed) loop(ctx context.Context, n int, fn func(ctx context.Context, name
 	return g.Wait()
 }
 
-func (b *bed) install1(ctx context.Context, name string) error {
+func (b *bed) installBare(ctx context.Context, name string) error {
 	values, err := b.values(name)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (b *bed) install1(ctx context.Context, name string) error {
 	return install(ctx)
 }
 
-func (b *bed) uninstall1(ctx context.Context, name string) error {
+func (b *bed) uninstallBare(ctx context.Context, name string) error {
 	if err := b.helm.Uninstall(vcluster.HostNamespace(name), vcluster.ReleaseName(name)); err != nil {
 		return err
 	}

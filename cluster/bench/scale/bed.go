@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -119,6 +118,7 @@ func (b *bed) close(keep bool) error {
 	return errors.Join(errs...)
 }
 
+// later has stop called by close.
 func (b *bed) later(stop func() error) { b.stops = append(b.stops, stop) }
 
 // say tells of progress.
@@ -135,7 +135,7 @@ func (b *bed) startAPI(name string, flags map[string]string) (*envtest.Environme
 		api.Configure().Set(k, v)
 	}
 
-	out, err := os.Create(filepath.Join(b.folder, name+".log"))
+	out, err := os.Create(b.path(name + ".log"))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a log: %w", err)
 	}
@@ -153,6 +153,7 @@ func (b *bed) startAPI(name string, flags map[string]string) (*envtest.Environme
 	return e, nil
 }
 
+// path of a file of the bed.
 func (b *bed) path(name string) string { return filepath.Join(b.folder, name) }
 
 func (b *bed) write(name string, content []byte) error {
@@ -181,13 +182,11 @@ func (b *bed) startHost(context.Context) error {
 		return err
 	}
 
-	// The fakes must not be told of the rate limits of tests.
-	cfg := rest.CopyConfig(e.Config)
-	if b.host, err = rig.NewCluster(cfg, b.folder); err != nil {
+	if b.host, err = rig.NewCluster(e.Config, b.folder); err != nil {
 		return err
 	}
 
-	for name, content := range map[string][]byte{"admin.kubeconfig": e.KubeConfig, "ca.crt": cfg.CAData, "kwok.yaml": kwokStages} {
+	for name, content := range map[string][]byte{"admin.kubeconfig": e.KubeConfig, "ca.crt": e.Config.CAData, "kwok.yaml": kwokStages} {
 		if err := b.write(name, content); err != nil {
 			return err
 		}
@@ -195,7 +194,11 @@ func (b *bed) startHost(context.Context) error {
 
 	signer := filepath.Join(e.ControlPlane.GetAPIServer().CertDir, "sa-signer.key")
 
-	return os.Symlink(signer, b.path("sa.key"))
+	if err := os.Symlink(signer, b.path("sa.key")); err != nil {
+		return fmt.Errorf("cannot name the key of service accounts: %w", err)
+	}
+
+	return nil
 }
 
 // startControllers starts the host's controllers and its fake node.
@@ -319,15 +322,13 @@ func (b *bed) install(ctx context.Context) error {
 	b.provider, err = rig.NewProvider(b.flags.Provider, b.folder, kubeconfig, append([]string{
 		"KUBEOPERA_API_BASE_URL=" + reports.URL(), "SERVICE_CLIENT_ID=" + clientID, "SERVICE_CLIENT_SECRET=" + clientSecret,
 	}, b.flags.Set...)...)
-	b.later(func() error {
-		if b.provider == nil {
-			return nil
-		}
+	if err != nil {
+		return err
+	}
 
-		return b.provider.Kill()
-	})
+	b.later(b.provider.Kill)
 
-	return err
+	return nil
 }
 
 // serveCharts serves vCluster's real chart, and gives it to bare Helm.

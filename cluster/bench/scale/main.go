@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -71,7 +72,7 @@ func run(ctx context.Context, f flags) (err error) {
 	// What was measured is kept, whatever becomes of the rest.
 	defer func() {
 		fmt.Println(r.table())
-		err = errors.Join(err, r.write(f.Output))
+		err = errors.Join(err, figures.Write(f.Output, r))
 	}()
 
 	return b.measure(ctx, &r)

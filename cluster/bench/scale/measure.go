@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -35,7 +36,7 @@ func (b *bed) measure(ctx context.Context, r *result) error {
 			return fmt.Errorf("cannot measure %d Tenants: %w", n, err)
 		}
 
-		if err := r.write(b.flags.Output); err != nil {
+		if err := figures.Write(b.flags.Output, *r); err != nil {
 			return err
 		}
 	}
@@ -60,7 +61,7 @@ func (b *bed) empty(ctx context.Context, r *result) error {
 		return err
 	}
 
-	if err := b.newTenants(ctx, &r.Empty, func(t *v1alpha1.Tenant) error { return b.learnValues(t) }); err != nil {
+	if err := b.newTenants(ctx, &r.Empty, b.learnValues); err != nil {
 		return err
 	}
 
@@ -148,7 +149,7 @@ func (b *bed) create(ctx context.Context, s *step) error {
 		return err
 	}
 
-	s.CreateRequests = requestsOf(sortRequests(events), nil)
+	s.CreateRequests = sortRequests(events)
 	say("%d Tenants: releases deployed after %s, all Ready after %s, by reconciles: %v", s.Tenants, s.Create.Deployed, s.Create.Ready, s.CreateReconciles)
 
 	return nil
@@ -185,7 +186,8 @@ func (b *bed) rest(ctx context.Context, s *step) error {
 	}
 
 	s.Polls = b.flags.Rest.Minutes() / poll.Minutes()
-	s.RestRequests = requestsOf(sortRequests(events), inside)
+	s.RestRequests = sortRequests(events)
+	s.RestRequests.Inside = inside
 	s.RestReconciles = difference(after, reconciles)
 	s.RestMemory, err = b.provider.LeastFootprint(ctx)
 

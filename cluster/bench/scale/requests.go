@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -43,12 +44,12 @@ func (c counts) since(before counts) counts {
 	return out
 }
 
-// total of those that are asked for; watches are none, as they last.
-func (c counts) total(wanted func(request) bool) int {
+// requests are how many there were. Watches are none, as they last.
+func (c counts) requests() int {
 	sum := 0
 
 	for r, n := range c {
-		if r.verb != "watch" && wanted(r) {
+		if r.verb != "watch" {
 			sum += n
 		}
 	}
@@ -56,10 +57,33 @@ func (c counts) total(wanted func(request) bool) int {
 	return sum
 }
 
-func all(request) bool         { return true }
-func writing(r request) bool   { return r.writes() }
-func (c counts) requests() int { return c.total(all) }
-func (c counts) writes() int   { return c.total(writing) }
+// writes are how many of them change something.
+func (c counts) writes() int {
+	sum := 0
+
+	for r, n := range c {
+		if r.writes() {
+			sum += n
+		}
+	}
+
+	return sum
+}
+
+// MarshalJSON writes a list, the most frequent first.
+func (c counts) MarshalJSON() ([]byte, error) {
+	type count struct {
+		Request string `json:"request"`
+		Count   int    `json:"count"`
+	}
+
+	out := make([]count, 0, len(c))
+	for _, r := range c.most() {
+		out = append(out, count{Request: r.String(), Count: c[r]})
+	}
+
+	return json.Marshal(out)
+}
 
 // most are the kinds of requests, the most frequent first.
 func (c counts) most() []request {
@@ -70,7 +94,7 @@ func (c counts) most() []request {
 
 var (
 	// tenantNames are those that the benchmark gives.
-	tenantNames = regexp.MustCompile(`(bench|new|bare)-\d{5}`)
+	tenantNames = regexp.MustCompile(`(bench|new)-\d{5}|bare-\d{6}`)
 	uids        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	eventNames  = regexp.MustCompile(`\.[0-9a-f]{16}`)
 )
@@ -102,16 +126,18 @@ func requestOf(r *http.Request, path string) request {
 	return request{verb: verb, path: anyTenant(path)}
 }
 
-// places are whose cluster a request was for.
-type places struct {
-	// host is where vClusters run, own where Tenants live.
-	host, own counts
+// requests are those of the provider, by whose API they were for.
+type requests struct {
+	// Host is where vClusters run, Own where Tenants live, Inside the vClusters.
+	Host   counts `json:"host"`
+	Own    counts `json:"own"`
+	Inside counts `json:"inside,omitempty"`
 }
 
-// sort counts the requests of an audit log by the cluster that they were for: here
-// one API server is both.
-func sortRequests(events []rig.AuditEvent) places {
-	out := places{host: counts{}, own: counts{}}
+// sortRequests counts the requests of an audit log by the cluster that they were for:
+// here one API server is both the host and where Tenants live.
+func sortRequests(events []rig.AuditEvent) requests {
+	out := requests{Host: counts{}, Own: counts{}}
 
 	for i := range events {
 		e := &events[i]
@@ -123,24 +149,25 @@ func sortRequests(events []rig.AuditEvent) places {
 		}
 
 		if isOwn(e) {
-			out.own[r]++
+			out.Own[r]++
 		} else {
-			out.host[r]++
+			out.Host[r]++
 		}
 	}
 
 	return out
 }
 
+// isOwn says whether the request was for what the provider keeps where Tenants live.
 func isOwn(e *rig.AuditEvent) bool {
 	return e.ObjectRef.APIGroup == v1alpha1.GroupVersion.Group || e.ObjectRef.Namespace == rig.Namespace ||
 		e.ObjectRef.Resource == "customresourcedefinitions" || strings.HasPrefix(e.UserAgent, "provider/")
 }
 
-// perPoll says how often a request was made for each Tenant and poll.
+// perPoll is how often a request was made for each Tenant and poll.
 func perPoll(n, tenants int, polls float64) float64 { return float64(n) / float64(tenants) / polls }
 
-// lines list the requests, per Tenant and poll, but for the rare ones.
+// lines list the requests, per Tenant and poll, the most frequent first.
 func (c counts) lines(tenants int, polls float64) []string {
 	var out []string
 

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -30,23 +31,23 @@ func TestSortRequests(t *testing.T) {
 		event("update", "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/tenants/bench-00001/status", "kubeopera.io", "tenants", "kubeopera-system"),
 		event("patch", "/api/v1/namespaces/vcluster-new-00001/limitranges/x?dryRun=All", "", "limitranges", "vcluster-new-00001"),
 	})
-	want := places{
-		host: counts{
+	want := requests{
+		Host: counts{
 			{"get", "/api/v1/namespaces/vcluster-X/secrets/sh.helm.release.v1.vc-X.v1"}: 2,
 			{"dry-run", "/api/v1/namespaces/vcluster-X/limitranges/x"}:                  1,
 		},
-		own: counts{{"update", "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/tenants/X/status"}: 1},
+		Own: counts{{"update", "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/tenants/X/status"}: 1},
 	}
 
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(places{}, request{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(request{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 
-	if r, w := got.host.requests(), got.host.writes(); r != 3 || w != 0 {
+	if r, w := got.Host.requests(), got.Host.writes(); r != 3 || w != 0 {
 		t.Errorf("the host got %d requests and %d writes, want 3 and 0", r, w)
 	}
 
-	if w := got.own.writes(); w != 1 {
+	if w := got.Own.writes(); w != 1 {
 		t.Errorf("the Tenants' cluster got %d writes, want 1", w)
 	}
 }
@@ -112,5 +113,24 @@ func TestSince(t *testing.T) {
 
 	if n := got.requests(); n != 2 {
 		t.Errorf("%d requests, want 2: a watch lasts", n)
+	}
+}
+
+func TestCountsAsJSON(t *testing.T) {
+	t.Parallel()
+
+	raw, err := json.Marshal(requests{Host: counts{{"get", "/b"}: 2, {"watch", "/c"}: 1, {"get", "/a"}: 2}})
+	if want := `{"host":[{"request":"get /a","count":2},{"request":"get /b","count":2},{"request":"watch /c","count":1}],"own":[]}`; err != nil || string(raw) != want {
+		t.Errorf("got %s, %v, want %s", raw, err, want)
+	}
+}
+
+func TestTenantIn(t *testing.T) {
+	t.Parallel()
+
+	for _, want := range []string{tenantName(maxTenants - 1), bareName(maxTenants - 1), "new-00001"} {
+		if got := tenantIn("vcluster-" + want); got != want {
+			t.Errorf("tenantIn(...): got %q, want %q", got, want)
+		}
 	}
 }

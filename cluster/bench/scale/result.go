@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -80,35 +78,6 @@ type step struct {
 	Among samples `json:"among"`
 }
 
-// requests are those of the provider, by whom they were for.
-type requests struct {
-	// Host is where vClusters run, Own where Tenants live, Inside the vClusters.
-	Host   []requestCount `json:"host"`
-	Own    []requestCount `json:"own"`
-	Inside []requestCount `json:"inside,omitempty"`
-
-	host, own, inside counts
-}
-
-// requestCount is how often one kind of request was made.
-type requestCount struct {
-	Request string `json:"request"`
-	Count   int    `json:"count"`
-}
-
-func requestsOf(p places, inside counts) requests {
-	return requests{Host: p.host.list(), Own: p.own.list(), Inside: inside.list(), host: p.host, own: p.own, inside: inside}
-}
-
-func (c counts) list() []requestCount {
-	out := make([]requestCount, 0, len(c))
-	for _, r := range c.most() {
-		out = append(out, requestCount{Request: r.String(), Count: c[r]})
-	}
-
-	return out
-}
-
 // growth of the heap over many reconciles.
 type growth struct {
 	ForeignCRDs int           `json:"foreignCRDs"`
@@ -121,24 +90,6 @@ func (r result) head() string {
 	return fmt.Sprintf("%s\n%s\ncommand: %s", r.Date.Format(time.RFC3339), r.Facts, r.Command)
 }
 
-// write the figures as JSON.
-func (r result) write(file string) error {
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("cannot write the figures: %w", err)
-	}
-
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return fmt.Errorf("cannot write the figures: %w", err)
-	}
-
-	if err := os.WriteFile(file, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("cannot write the figures: %w", err)
-	}
-
-	return nil
-}
-
 // restLines list what was asked for at rest, per Tenant and poll.
 func (s step) restLines() []string {
 	out := []string{fmt.Sprintf("%d Tenants at rest, %.0f polls; count, per Tenant and poll, request", s.Tenants, s.Polls)}
@@ -146,7 +97,7 @@ func (s step) restLines() []string {
 	for _, p := range []struct {
 		where string
 		c     counts
-	}{{"the host", s.RestRequests.host}, {"the Tenants' own cluster", s.RestRequests.own}, {"tenants' APIs", s.RestRequests.inside}} {
+	}{{"the host", s.RestRequests.Host}, {"the Tenants' own cluster", s.RestRequests.Own}, {"tenants' APIs", s.RestRequests.Inside}} {
 		out = append(out, "to "+p.where+":")
 		out = append(out, p.c.lines(s.Tenants, s.Polls)...)
 	}

@@ -8,19 +8,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 )
 
 // Targets, for Tenants that are Ready and unchanged at the default poll.
 const (
-	maxReads      = 1.0
-	maxCores      = 0.05
-	maxResident   = 250 << 20
+	// maxReads of all APIs, per poll of a Tenant or of a TenantQuota.
+	maxReads = 1.0
+	// maxCores and maxResident, in bytes, of a provider at rest.
+	maxCores    = 0.05
+	maxResident = 250 << 20
+	// minThroughput of Tenants, of that of bare Helm.
 	minThroughput = 0.9
-	maxFirst      = 1.0
-	maxReady      = 1.1
-	maxPerTenant  = 100 << 10
-	maxSlower     = 0.8
-	maxGrowth     = 1.05
+	// maxFirst is how many seconds a new Tenant may wait for its first reconcile.
+	maxFirst = 1.0
+	// maxReady is the time of a new Tenant among others, of that of one without others.
+	maxReady = 1.1
+	// maxPerTenant bytes of heap, and of RSS.
+	maxPerTenant = 100 << 10
+	// minOfFew is the throughput of 1,000 Tenants, of that of 100.
+	minOfFew = 0.8
+	// maxGrowth is the heap after many reconciles, of that after few.
+	maxGrowth = 1.05
 )
 
 // polledObjects of each Tenant: itself, and its TenantQuota.
@@ -33,7 +43,7 @@ const unmeasured = "-"
 type row struct {
 	what   string
 	target string
-	// of is the figure at a step, and whether it meets the target.
+	// of is the figure at a step, and whether it meets the target, if there is one.
 	of func(r result, s step) (figure string, met bool)
 }
 
@@ -45,45 +55,45 @@ func rows() []row {
 	return []row{
 		{"Bare Helm, releases deployed per s", "", plain(func(s step) string { return rate(s.Tenants, s.Bare.Deployed) })},
 		{"Tenants, releases deployed per s", "", plain(func(s step) string { return rate(s.Tenants, s.Create.Deployed) })},
-		{"… of bare Helm's", "≥ 0.9", func(_ result, s step) (string, bool) { return compared(s.Bare.Deployed, s.Create.Deployed) }},
+		{"… of bare Helm's", fmt.Sprintf("≥ %g", minThroughput), func(_ result, s step) (string, bool) { return compared(s.Bare.Deployed, s.Create.Deployed) }},
 		{"Bare Helm, control planes ready per s", "", plain(func(s step) string { return rate(s.Tenants, s.Bare.Ready) })},
 		{"Tenants Ready per s", "", plain(func(s step) string { return rate(s.Tenants, s.Create.Ready) })},
-		{"… of bare Helm's", "≥ 0.9", func(_ result, s step) (string, bool) { return compared(s.Bare.Ready, s.Create.Ready) }},
+		{"… of bare Helm's", fmt.Sprintf("≥ %g", minThroughput), func(_ result, s step) (string, bool) { return compared(s.Bare.Ready, s.Create.Ready) }},
 		{"CPU time of the machine per bare release", "", plain(func(s step) string { return s.BareCPU.whole() })},
 		{"CPU time of the machine per Tenant", "", plain(func(s step) string { return s.CreateCPU.whole() })},
 		{"Provider while it creates: cores", "", plain(func(s step) string { return fmt.Sprintf("%.2f", s.Load.Cores) })},
 		{"… RSS", "", plain(func(s step) string { return mebibytes(float64(s.Load.Resident)) })},
 		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Load.Descriptors) })},
-		{"… requests to the host per Tenant", "", plain(func(s step) string { return each(s.CreateRequests.host.requests(), s.Tenants) })},
-		{"… requests to the Tenants' cluster per Tenant", "", plain(func(s step) string { return each(s.CreateRequests.own.requests(), s.Tenants) })},
-		{"… reconciles per Tenant, of all kinds", "", plain(func(s step) string { return each(int(sum(s.CreateReconciles)), s.Tenants) })},
+		{"… requests to the host per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Host.requests(), s.Tenants) })},
+		{"… requests to the Tenants' cluster per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Own.requests(), s.Tenants) })},
+		{"… reconciles per Tenant, of all kinds", "", plain(func(s step) string { return perTenant(int(figures.Sum(s.CreateReconciles)), s.Tenants) })},
 		{"At rest: writes per Tenant and poll", "0", func(_ result, s step) (string, bool) {
-			n := s.RestRequests.host.writes() + s.RestRequests.own.writes() + s.RestRequests.inside.writes()
+			n := s.RestRequests.Host.writes() + s.RestRequests.Own.writes() + s.RestRequests.Inside.writes()
 			return s.perPoll(n), n == 0
 		}},
-		{"… reads of all APIs per poll of an object", "≤ 1", func(_ result, s step) (string, bool) {
+		{"… reads of all APIs per poll of an object", fmt.Sprintf("≤ %g", maxReads), func(_ result, s step) (string, bool) {
 			n := perPoll(s.reads(), polledObjects*s.Tenants, s.Polls)
 			return fmt.Sprintf("%.2f", n), n <= maxReads
 		}},
 		{"… per Tenant and poll, with its TenantQuota", "", plain(func(s step) string { return s.perPoll(s.reads()) })},
-		{"… of those of the host", "", plain(func(s step) string { return s.perPoll(s.RestRequests.host.requests()) })},
-		{"… of those of the Tenants' cluster", "", plain(func(s step) string { return s.perPoll(s.RestRequests.own.requests()) })},
-		{"… of those of the tenant's API", "", plain(func(s step) string { return s.perPoll(s.RestRequests.inside.requests()) })},
-		{"… cores", "< 0.05", func(_ result, s step) (string, bool) {
+		{"… of those of the host", "", plain(func(s step) string { return s.perPoll(s.RestRequests.Host.requests()) })},
+		{"… of those of the Tenants' cluster", "", plain(func(s step) string { return s.perPoll(s.RestRequests.Own.requests()) })},
+		{"… of those of the tenant's API", "", plain(func(s step) string { return s.perPoll(s.RestRequests.Inside.requests()) })},
+		{"… cores", fmt.Sprintf("< %g", maxCores), func(_ result, s step) (string, bool) {
 			return fmt.Sprintf("%.3f", s.Rest.Cores), s.Rest.Cores < maxCores
 		}},
-		{"… RSS", "< 250 MiB", func(_ result, s step) (string, bool) {
+		{"… RSS", fmt.Sprintf("< %d MiB", maxResident>>20), func(_ result, s step) (string, bool) {
 			return mebibytes(float64(s.Rest.Resident)), s.Rest.Resident < maxResident
 		}},
 		{"… heap after a collection", "", plain(func(s step) string { return mebibytes(s.RestMemory.Heap) })},
 		{"… goroutines", "", plain(func(s step) string { return fmt.Sprintf("%.0f", s.RestMemory.Goroutines) })},
 		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Rest.Descriptors) })},
-		{"New Tenant: first reconciled, median", "< 1 s", func(_ result, s step) (string, bool) {
-			return median(s.Among.First).String(), time.Duration(median(s.Among.First)).Seconds() < maxFirst
+		{"New Tenant: first reconciled, median", fmt.Sprintf("< %g s", maxFirst), func(_ result, s step) (string, bool) {
+			return figures.Median(s.Among.First).String(), time.Duration(figures.Median(s.Among.First)).Seconds() < maxFirst
 		}},
-		{"… Ready, median", "", plain(func(s step) string { return median(s.Among.Ready).String() })},
-		{"… the same, of that on an empty host", "≤ 1.1", func(r result, s step) (string, bool) {
-			return ratio(median(s.Among.Ready), median(r.Empty.Ready)), over(median(s.Among.Ready), median(r.Empty.Ready)) <= maxReady
+		{"… Ready, median", "", plain(func(s step) string { return figures.Median(s.Among.Ready).String() })},
+		{"… the same, of that on an empty host", fmt.Sprintf("≤ %g", maxReady), func(r result, s step) (string, bool) {
+			return ratio(figures.Median(s.Among.Ready), figures.Median(r.Empty.Ready)), over(figures.Median(s.Among.Ready), figures.Median(r.Empty.Ready)) <= maxReady
 		}},
 		{"Bare Helm, releases and namespaces gone per s", "", plain(func(s step) string { return rate(s.Tenants, s.BareDelete) })},
 		{"Tenants gone per s", "", plain(func(s step) string { return rate(s.Tenants, s.Delete) })},
@@ -92,7 +102,7 @@ func rows() []row {
 
 func (s step) reads() int {
 	q := s.RestRequests
-	return q.host.requests() + q.own.requests() + q.inside.requests() - q.host.writes() - q.own.writes() - q.inside.writes()
+	return q.Host.requests() + q.Own.requests() + q.Inside.requests() - q.Host.writes() - q.Own.writes() - q.Inside.writes()
 }
 
 func (s step) perPoll(n int) string { return fmt.Sprintf("%.2f", perPoll(n, s.Tenants, s.Polls)) }
@@ -117,8 +127,8 @@ func (r result) table() string {
 
 		for _, s := range steps {
 			figure, met := w.of(r, s)
-			if figure != unmeasured {
-				figure += verdict(w.target, met)
+			if w.target != "" && figure != unmeasured {
+				figure += verdict(met)
 			}
 
 			cells = append(cells, figure)
@@ -128,7 +138,7 @@ func (r result) table() string {
 	}
 
 	fmt.Fprintf(&b, "\nOn an empty host a new Tenant is first reconciled after %s and Ready after %s (medians of %d).\n",
-		median(r.Empty.First), median(r.Empty.Ready), len(r.Empty.Ready))
+		figures.Median(r.Empty.First), figures.Median(r.Empty.Ready), len(r.Empty.Ready))
 
 	for _, s := range steps {
 		fmt.Fprintf(&b, "CPU time by program at %d: a bare release %s, a Tenant %s.\n", s.Tenants, s.BareCPU, s.CreateCPU)
@@ -141,15 +151,13 @@ func (r result) table() string {
 	return b.String()
 }
 
-func verdict(target string, met bool) string {
-	switch {
-	case target == "":
-		return ""
-	case met:
+// verdict stands behind a figure that has a target.
+func verdict(met bool) string {
+	if met {
 		return " (met)"
-	default:
-		return " (**missed**)"
 	}
+
+	return " (**missed**)"
 }
 
 // compared is our throughput against that of bare Helm, by the times that both took.
@@ -167,20 +175,20 @@ func (r result) across() []string {
 
 	if i, j := r.index(100), r.index(1000); i >= 0 && j >= 0 {
 		few, many := r.Steps[i], r.Steps[j]
-		perTenant := (many.RestMemory.Heap - few.RestMemory.Heap) / float64(many.Tenants-few.Tenants)
+		heap := (many.RestMemory.Heap - few.RestMemory.Heap) / float64(many.Tenants-few.Tenants)
 		resident := (float64(many.Rest.Resident) - float64(few.Rest.Resident)) / float64(many.Tenants-few.Tenants)
 		slower := throughput(many) / throughput(few)
 
 		out = append(out,
-			fmt.Sprintf("From 100 to 1,000 Tenants the heap grows by %.0f KiB a Tenant, and RSS by %.0f KiB, at most 100%s.",
-				perTenant/1024, resident/1024, verdict("x", max(perTenant, resident) < maxPerTenant)),
-			fmt.Sprintf("Throughput at 1,000 is %.2f of that at 100, at least 0.8%s.", slower, verdict("x", slower >= maxSlower)))
+			fmt.Sprintf("From 100 to 1,000 Tenants the heap grows by %.0f KiB a Tenant, and RSS by %.0f KiB, at most %d%s.",
+				heap/1024, resident/1024, maxPerTenant>>10, verdict(max(heap, resident) < maxPerTenant)),
+			fmt.Sprintf("Throughput at 1,000 is %.2f of that at 100, at least %g%s.", slower, minOfFew, verdict(slower >= minOfFew)))
 	}
 
 	if g := r.Growth; g != nil {
 		by := g.Many.Heap / g.Few.Heap
-		out = append(out, fmt.Sprintf("With %d foreign CRDs the heap after 1,000 reconciles is %s, %.3f of the %s after 100, at most 1.05%s.",
-			g.ForeignCRDs, mebibytes(g.Many.Heap), by, mebibytes(g.Few.Heap), verdict("x", by <= maxGrowth)))
+		out = append(out, fmt.Sprintf("With %d foreign CRDs the heap after 1,000 reconciles is %s, %.3f of the %s after 100, at most %g%s.",
+			g.ForeignCRDs, mebibytes(g.Many.Heap), by, mebibytes(g.Few.Heap), maxGrowth, verdict(by <= maxGrowth)))
 	}
 
 	return out
@@ -192,7 +200,7 @@ func (r result) index(tenants int) int {
 
 func throughput(s step) float64 { return float64(s.Tenants) / time.Duration(s.Create.Ready).Seconds() }
 
-// over is a by b.
+// over is a divided by b; 0 when b was not measured.
 func over(a, b seconds) float64 {
 	if b == 0 {
 		return 0
@@ -211,31 +219,6 @@ func rate(n int, d seconds) string {
 	return fmt.Sprintf("%.2f", float64(n)/time.Duration(d).Seconds())
 }
 
-func each(n, tenants int) string { return fmt.Sprintf("%.1f", float64(n)/float64(tenants)) }
-
-func sum(of map[string]float64) float64 {
-	all := 0.0
-	for _, n := range of {
-		all += n
-	}
-
-	return all
-}
+func perTenant(n, tenants int) string { return fmt.Sprintf("%.1f", float64(n)/float64(tenants)) }
 
 func mebibytes(bytes float64) string { return fmt.Sprintf("%.1f MiB", bytes/(1<<20)) }
-
-// median is 0 of nothing.
-func median(of []seconds) seconds {
-	if len(of) == 0 {
-		return 0
-	}
-
-	s := slices.Sorted(slices.Values(of))
-	mid := len(s) / 2
-
-	if len(s)%2 == 1 {
-		return s[mid]
-	}
-
-	return (s[mid-1] + s[mid]) / 2
-}

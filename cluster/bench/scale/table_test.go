@@ -5,8 +5,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +25,7 @@ func measured(tenants int) step {
 		RestMemory: rig.Footprint{Heap: 20<<20 + n*1024},
 		Among:      samples{First: []seconds{sec(0.2)}, Ready: []seconds{sec(1)}},
 	}
-	s.RestRequests.host = counts{{"get", "/x"}: 3 * polledObjects * tenants, {"watch", "/y"}: 1000}
+	s.RestRequests.Host = counts{{"get", "/x"}: 3 * polledObjects * tenants, {"watch", "/y"}: 1000}
 
 	return s
 }
@@ -42,8 +40,8 @@ func TestTable(t *testing.T) {
 		missed string
 	}{
 		"Met":      {reason: "all is as it should be", change: func(*result) {}},
-		"Writes":   {reason: "a single write is one too many", change: func(r *result) { r.Steps[1].RestRequests.own = counts{{"update", "/x"}: 1} }, missed: "writes per Tenant and poll"},
-		"Reads":    {reason: "one read a poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.inside = counts{{"get", "/z"}: 1} }, missed: "reads of all APIs"},
+		"Writes":   {reason: "a single write is one too many", change: func(r *result) { r.Steps[1].RestRequests.Own = counts{{"update", "/x"}: 1} }, missed: "writes per Tenant and poll"},
+		"Reads":    {reason: "one read a poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 1} }, missed: "reads of all APIs"},
 		"Cores":    {reason: "a provider at rest rests", change: func(r *result) { r.Steps[1].Rest.Cores = 0.06 }, missed: "cores"},
 		"Resident": {reason: "it is given so much memory", change: func(r *result) { r.Steps[1].Rest.Resident = 250 << 20; r.Steps[0].Rest.Resident = 200 << 20 }, missed: "RSS"},
 		"First":    {reason: "a new Tenant waits for no others", change: func(r *result) { r.Steps[1].Among.First = []seconds{sec(0.5), sec(1), sec(2)} }, missed: "first reconciled"},
@@ -91,46 +89,11 @@ func TestTableOfNothing(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
+func TestSecondsAsJSON(t *testing.T) {
 	t.Parallel()
 
-	for _, tc := range []struct {
-		of   []seconds
-		want seconds
-	}{
-		{nil, 0},
-		{[]seconds{3}, 3},
-		{[]seconds{5, 1, 3}, 3},
-		{[]seconds{4, 2}, 3},
-	} {
-		if got := median(tc.of); got != tc.want {
-			t.Errorf("median(%v): got %v, want %v", tc.of, got, tc.want)
-		}
-	}
-}
-
-func TestWrite(t *testing.T) {
-	t.Parallel()
-
-	file := filepath.Join(t.TempDir(), "new", "bench.json")
-	if err := (result{Command: "bench", Steps: []step{measured(1)}}).write(file); err != nil {
-		t.Fatal(err)
-	}
-
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	var got struct {
-		Command string
-		Steps   []struct{ Create struct{ Ready float64 } }
-	}
-	if err := json.Unmarshal(raw, &got); err != nil {
-		t.Fatal(err)
-	}
-
-	if got.Command != "bench" || len(got.Steps) != 1 || got.Steps[0].Create.Ready != 0.1 {
-		t.Errorf("got %+v", got)
+	raw, err := json.Marshal(creation{Deployed: sec(0.1), Ready: sec(2)})
+	if want := `{"deployed":0.1,"ready":2}`; err != nil || string(raw) != want {
+		t.Errorf("got %s, %v, want %s", raw, err, want)
 	}
 }

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// lookEvery is how often is looked whether something has come about.
+	// lookEvery is how often it is looked whether something has come about.
 	lookEvery = 500 * time.Millisecond
-	// showEvery is how often is said how far it has come.
+	// showEvery is how often it is said how far it has come.
 	showEvery = 15 * time.Second
 	// atOnce is how much is made at once where that is not what is measured.
 	atOnce = 16
