@@ -17,59 +17,59 @@ import (
 )
 
 const (
-	// lasts is for how long glances do for a look, at least. At most it is twice as long,
-	// and another time for each, so that not all looks at objects of one age come at once.
+	// lasts is for how long at least glances stand in for a look. For how long exactly
+	// differs, up to twice as long, so that not all objects of one age are looked at at once.
 	lasts = 30 * time.Minute
 	// askTimeout bounds a glance: an API server may hang.
 	askTimeout = 5 * time.Second
 )
 
 // Memory keeps the last look at each object that was as it should be. It is safe for
-// concurrent use, but for one object by one at a time.
+// concurrent use, as long as one object is in the hands of one reconcile at a time.
 type Memory struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
-	looks map[types.UID]last
+	looks map[types.UID]kept
 }
 
-// last is the last look at an object.
-type last struct {
+// kept is the last look at an object, and what it came to.
+type kept struct {
 	look *Look
 	// version of the object itself.
 	version string
-	came    managed.ExternalObservation
+	found   managed.ExternalObservation
 	until   time.Time
 }
 
 // NewMemory makes an empty memory.
 func NewMemory(c clock.PassiveClock) *Memory {
-	return &Memory{clock: c, looks: map[types.UID]last{}}
+	return &Memory{clock: c, looks: map[types.UID]kept{}}
 }
 
 // Keep what the look l at o came to. It has to come to the same again as long as
 // nothing changes that it has read.
-func (m *Memory) Keep(o client.Object, l *Look, came managed.ExternalObservation) {
+func (m *Memory) Keep(o client.Object, l *Look, found managed.ExternalObservation) {
 	until := m.clock.Now().Add(wait.Jitter(lasts, 1))
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	m.looks[o.GetUID()] = last{look: l, version: o.GetResourceVersion(), came: came, until: until}
+	m.looks[o.GetUID()] = kept{look: l, version: o.GetResourceVersion(), found: found, until: until}
 }
 
 // Same is what a look at o would come to, if that is what the last one came to that was
 // kept. If anything was changed since, or cannot be asked for, the last one is forgotten.
 func (m *Memory) Same(ctx context.Context, o client.Object) (managed.ExternalObservation, bool) {
 	m.mu.Lock()
-	l, ok := m.looks[o.GetUID()]
+	k, ok := m.looks[o.GetUID()]
 	m.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 
-	if ok && l.version == o.GetResourceVersion() && m.clock.Now().Before(l.until) && l.look.same(ctx) {
-		return l.came, true
+	if ok && k.version == o.GetResourceVersion() && m.clock.Now().Before(k.until) && k.look.same(ctx) {
+		return k.found, true
 	}
 
 	m.Forget(o)
@@ -86,9 +86,9 @@ func (m *Memory) Forget(o client.Object) {
 }
 
 // Seen is the external client of an object that was glanced at only: it observes that.
-func Seen[T resource.Managed](came managed.ExternalObservation) managed.TypedExternalClient[T] {
+func Seen[T resource.Managed](found managed.ExternalObservation) managed.TypedExternalClient[T] {
 	return managed.TypedExternalClientFns[T]{
-		ObserveFn:    func(context.Context, T) (managed.ExternalObservation, error) { return came, nil },
+		ObserveFn:    func(context.Context, T) (managed.ExternalObservation, error) { return found, nil },
 		DisconnectFn: func(context.Context) error { return nil },
 	}
 }

@@ -125,7 +125,7 @@ func (r *liveReader) Get(ctx context.Context, key client.ObjectKey, o client.Obj
 		return m
 	}
 
-	where, by := r.look.of(gvk), client.Reader(r.Client)
+	where, by := r.look.listOf(gvk), client.Reader(r.Client)
 	if r.each {
 		where = &r.look.each
 	}
@@ -162,7 +162,7 @@ func (r *liveReader) List(ctx context.Context, l client.ObjectList, opts ...clie
 		failed = unknown
 	}
 
-	r.look.remember(r.look.of(gvk), version, failed, func(ctx context.Context) (string, error) {
+	r.look.remember(r.look.listOf(gvk), version, failed, func(ctx context.Context) (string, error) {
 		again := &metav1.PartialObjectMetadataList{}
 		again.SetGroupVersionKind(gvk)
 
@@ -172,8 +172,8 @@ func (r *liveReader) List(ctx context.Context, l client.ObjectList, opts ...clie
 	return err
 }
 
-// of a kind of objects, or of lists of them, where reads are remembered.
-func (l *Look) of(gvk schema.GroupVersionKind) *[]question {
+// listOf is where reads of the kind, or of lists of it, are remembered.
+func (l *Look) listOf(gvk schema.GroupVersionKind) *[]question {
 	if strings.HasPrefix(gvk.Kind, "Deployment") {
 		return &l.running
 	}

@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// maxWritten is of how many objects it is remembered what was written last. Of one
-// that is forgotten, a status may be taken for stored that the cache has not seen
-// change; the next poll mends it.
+// maxWritten is how many objects there are of which it is remembered what was written
+// last. While the cache lags behind, the status of one that is forgotten may be taken for
+// stored when it is not; the next poll mends it.
 const maxWritten = 16384
 
 // WithoutIdleWrites is mgr with a client that does not send a status that is stored
@@ -25,6 +25,7 @@ func WithoutIdleWrites(mgr manager.Manager) manager.Manager {
 	return quietManager{Manager: mgr, client: quietClient{Client: mgr.GetClient(), written: lru.New(maxWritten)}}
 }
 
+// quietManager has a quietClient.
 type quietManager struct {
 	manager.Manager
 
@@ -33,6 +34,7 @@ type quietManager struct {
 
 func (m quietManager) GetClient() client.Client { return m.client }
 
+// quietClient sends no status that is stored already.
 type quietClient struct {
 	client.Client
 
@@ -41,12 +43,14 @@ type quietClient struct {
 }
 
 func (c quietClient) Status() client.SubResourceWriter {
-	return quietStatus{SubResourceWriter: c.Client.Status(), quietClient: c}
+	return quietStatus{SubResourceWriter: c.Client.Status(), cache: c.Client, written: c.written}
 }
 
 type quietStatus struct {
 	client.SubResourceWriter
-	quietClient
+
+	cache   client.Reader
+	written *lru.Cache
 }
 
 // Update writes the status of o unless it is stored.
@@ -74,7 +78,7 @@ func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
 	}
 
 	have, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
-	if !ok || s.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
+	if !ok || s.cache.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
 		return false // To write it says what is wrong.
 	}
 
