@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package quantity keeps quantities out that cannot be computed with. Kubernetes' own parser takes any exponent
-// and any number of digits, and then works for minutes, or for ever, on what a few characters have asked for.
+// and any number of digits, and then works for minutes, or for ever, on a text of a few characters.
 // The schemas of the provider's kinds have the same rule; this is for values that have no schema.
 package quantity
 
@@ -21,20 +21,20 @@ import (
 // maxLength is how many characters a quantity may have.
 const maxLength = 64
 
-// number is what the parser takes for one, also without a digit before the exponent. It refuses at once what has
-// anything before, behind or within.
+// number is what the parser takes for one, also without a digit before the exponent, which is the one group.
+// All else the parser refuses at once.
 var number = regexp.MustCompile(`^[+-]?[0-9.]*(?:[A-Za-z]{0,2}|[eE][+-]?([0-9]+))$`)
 
 // maxExponent is how many digits an exponent may have.
 const maxExponent = 2
 
-// named are the fields, as Kubernetes and charts name them, below which quantities stand.
-var named = []string{
+// quantityFields are those below which quantities stand, as Kubernetes and charts name them.
+var quantityFields = []string{
 	"capacity", "cpu", "divisor", "hard", "limitRange", "limits", "memory", "overhead", "quota", "requests", "resources", "size", "sizeLimit", "storage",
 }
 
-// words are fields below which no quantity stands, wherever they are.
-var words = []string{"annotations", "labels"}
+// textFields are those below which no quantity stands, wherever they are.
+var textFields = []string{"annotations", "labels"}
 
 var (
 	quantityType = reflect.TypeFor[resource.Quantity]()
@@ -51,9 +51,10 @@ func Parse(s string) (resource.Quantity, error) {
 	return resource.ParseQuantity(s)
 }
 
-// Check errs when v, which is made of what JSON is made of, has a text that json.Unmarshal
-// of it into that pointer would read as a quantity for too long. All else in v, and what
-// is no number, is passed over. The error names where it stands.
+// Check errs on quantities in v, a document as json.Unmarshal makes it of any JSON, that
+// Parse would err on by their size. What is a quantity follows from the type that into
+// points to, and that v is to be read into. What is no number is passed over. The error
+// names where it stands.
 func Check(v, into any) error { return checkType(v, reflect.TypeOf(into)) }
 
 func checkType(v any, t reflect.Type) error {
@@ -134,9 +135,9 @@ func CheckValues(v any) error {
 	case map[string]any:
 		return inFields(v, func(key string, v any) error {
 			switch {
-			case isOneOf(words, key):
+			case isOneOf(textFields, key):
 				return nil
-			case isOneOf(named, key):
+			case isOneOf(quantityFields, key):
 				return checkAll(v)
 			default:
 				return CheckValues(v)
@@ -151,7 +152,7 @@ func isOneOf(names []string, key string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, key) })
 }
 
-// checkAll checks all texts in v but words.
+// checkAll checks all texts in v but those below textFields.
 func checkAll(v any) error {
 	switch v := v.(type) {
 	case string:
@@ -160,7 +161,7 @@ func checkAll(v any) error {
 		return below(v, checkAll)
 	case map[string]any:
 		return inFields(v, func(key string, v any) error {
-			if isOneOf(words, key) {
+			if isOneOf(textFields, key) {
 				return nil
 			}
 
@@ -171,13 +172,18 @@ func checkAll(v any) error {
 	}
 }
 
+// check errs on a quantity that takes too long to read, or that Kubernetes would write as another.
 func check(s string) error {
 	text := strings.TrimSpace(s)
-	if m := number.FindStringSubmatch(text); m != nil && (len(text) > maxLength || len(m[1]) > maxExponent) {
+
+	m := number.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+
+	if len(text) > maxLength || len(m[1]) > maxExponent {
 		return fmt.Errorf("%.20q has more digits than a quantity may have: write it with at most %d characters, and %d in the exponent",
 			text, maxLength, maxExponent)
-	} else if m == nil {
-		return nil
 	}
 
 	// There is no suffix above E, and from there on the parser's String leaves thousands out.
