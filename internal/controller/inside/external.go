@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -98,6 +99,9 @@ func (e *external[T, F]) Observe(ctx context.Context, mg T) (managed.ExternalObs
 		return e.observeDeletion(ctx, mg)
 	}
 
+	// A status that is written in this pass may still be refused: it is no ground for a glance.
+	stored := mg.DeepCopyObject()
+
 	err := e.look(ctx, mg)
 	if isWaiting(err) {
 		// There is nothing to do but to wait.
@@ -117,7 +121,7 @@ func (e *external[T, F]) Observe(ctx context.Context, mg T) (managed.ExternalObs
 	}
 
 	came := managed.ExternalObservation{ResourceExists: exists, ResourceUpToDate: e.seen.Settled()}
-	if exists && came.ResourceUpToDate && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
+	if exists && came.ResourceUpToDate && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && equality.Semantic.DeepEqual(stored, mg) {
 		e.Looks.Keep(mg, e.reads, came)
 	}
 

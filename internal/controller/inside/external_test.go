@@ -138,6 +138,37 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// TestGlance holds that nothing is taken for seen before its status is stored, and that
+// it is afterwards.
+func TestGlance(t *testing.T) {
+	t.Parallel()
+
+	h, s := &fakeHandler{facts: fakeFacts{exists: true, settled: true}}, newStage(t, insidetest.Tenant(), secretOf(insidetest.Tenant()))
+	observe := func(a *v1alpha1.AdvisorAgent) (looks int) {
+		t.Helper()
+
+		got, err := s.connect(t, h, a).Observe(t.Context(), a)
+		if err != nil || !got.ResourceExists || !got.ResourceUpToDate {
+			t.Fatalf("%+v, %v", got, err)
+		}
+
+		return len(h.calls)
+	}
+
+	a := insidetest.Agent("a")
+	observe(a)
+
+	if looks := observe(insidetest.Agent("a")); looks != 2 {
+		t.Error("what was not stored is taken for seen")
+	}
+
+	for range 2 {
+		if looks := observe(a); looks != 3 {
+			t.Errorf("what is stored was looked at %d times, instead of once more", looks-2)
+		}
+	}
+}
+
 // TestAct holds that after a write it looks again, and that one that failed is told.
 func TestAct(t *testing.T) {
 	t.Parallel()

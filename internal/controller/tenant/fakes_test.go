@@ -181,6 +181,9 @@ type fakeHelm struct {
 	die   func(action string) error
 }
 
+// version of the stored record.
+func (h *fakeHelm) version() string { return fmt.Sprint(h.release.Revision, h.release.Status) }
+
 func (h *fakeHelm) client() helm.Client {
 	return helm.ClientFns{
 		GetFn: func(_ context.Context, name string) (*helm.Release, error) {
@@ -193,8 +196,16 @@ func (h *fakeHelm) client() helm.Client {
 			}
 
 			out := *h.release
+			out.ResourceVersion = h.version()
 
 			return &out, nil
+		},
+		ResourceVersionFn: func(_ context.Context, name string) (string, error) {
+			if h.release == nil || h.release.Name != name {
+				return "", fmt.Errorf("%w: %q", helm.ErrReleaseNotFound, name)
+			}
+
+			return h.version(), nil
 		},
 		InstallFn: func(_ context.Context, name string, c *helm.Chart, v map[string]any) (*helm.Release, error) {
 			h.journal.add("helm install " + name)

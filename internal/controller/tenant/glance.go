@@ -10,6 +10,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/glance"
@@ -17,8 +18,13 @@ import (
 )
 
 // staysSo says that the look came to what it has to come to until something changes:
-// the Tenant is Ready, and nothing is to be done, waited for or warned of.
+// the Tenant is Ready, and nothing is to be done, waited for or warned of. That has to be
+// stored: a status that is written in this pass may still be refused.
 func (e *external) staysSo(t *v1alpha1.Tenant, f *facts) bool {
+	if !equality.Semantic.DeepEqual(e.before, t.Status) {
+		return false
+	}
+
 	if !f.settled() || e.waking || t.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
 		return false
 	}

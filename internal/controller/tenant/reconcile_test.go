@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -33,10 +34,15 @@ func (w *world) reconciler() *managed.Reconciler { return w.reconcilerBy(&worldC
 
 // reconcilerBy is the same by another connector.
 func (w *world) reconcilerBy(c managed.TypedExternalConnector[*v1alpha1.Tenant]) *managed.Reconciler {
+	return w.reconcilerOf(&fake.Manager{Client: w.kube, Scheme: testScheme()}, c)
+}
+
+// reconcilerOf is the same with the client of that manager.
+func (w *world) reconcilerOf(mgr manager.Manager, c managed.TypedExternalConnector[*v1alpha1.Tenant]) *managed.Reconciler {
 	features := &feature.Flags{}
 	features.Enable(feature.EnableBetaManagementPolicies)
 
-	return managed.NewReconciler(&fake.Manager{Client: w.kube, Scheme: testScheme()}, resource.ManagedKind(v1alpha1.TenantGroupVersionKind),
+	return managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.TenantGroupVersionKind),
 		append(reconciler.Options(controller.Options{Features: features, PollInterval: time.Minute}),
 			managed.WithTypedExternalConnector(c),
 			managed.WithInitializers(initializer{kube: w.kube}),

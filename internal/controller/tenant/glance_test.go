@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
+)
+
+// glancer connects to the world as [connector] does, and counts the looks.
+type glancer struct {
+	*world
+
+	memory *glance.Memory
+	looks  int
+}
+
+func newGlancer(w *world) *glancer { return &glancer{world: w, memory: glance.NewMemory(w.clock)} }
+
+func (g *glancer) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.TypedExternalClient[*v1alpha1.Tenant], error) {
+	if came, ok := g.memory.Same(ctx, t); ok {
+		return glance.Seen[*v1alpha1.Tenant](came), nil
+	}
+
+	g.looks++
+
+	e, look := g.external(t), &glance.Look{}
+	e.kube, e.cached = look.OfManager(g.kube, g.kube), look.Cached(watchedOnly{g.host})
+	e.live, e.helm = look.Live(g.host, watchedOnly{g.host}), lookingHelm{Client: g.helm.client(), look: look}
+	e.keep = func(came managed.ExternalObservation) { g.memory.Keep(t, look, came) }
+
+	return e, nil
+}
+
+// TestGlanceOfWhatIsStored holds that nothing is taken for seen whose status was not
+// stored: a Tenant that became Ready would stay as it was before until something changed.
+func TestGlanceOfWhatIsStored(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, alice().Obj())
+	g := newGlancer(w)
+	r := w.reconcilerOf(reconciler.WithoutIdleWrites(&fake.Manager{Client: w.kube, Scheme: testScheme()}), g)
+
+	w.reconcile(r)
+	w.bringUp(alice().Obj())
+	w.reconcile(r)
+
+	n := namesOf(alice().Obj())
+	replicas := func(number int32) {
+		changeStatus(w, w.host, n.namespace, n.release, func(s *appsv1.StatefulSet) { s.Status.ReadyReplicas = number })
+	}
+
+	replicas(0)
+
+	if tn, _ := w.reconcile(r); tn.Status.Phase == v1alpha1.PhaseReady {
+		t.Fatal("it is Ready without a control plane")
+	}
+
+	replicas(1)
+
+	w.refuseWrites = func(action string) error {
+		if strings.HasPrefix(action, "kube status Tenant") {
+			return errInjected
+		}
+
+		return nil
+	}
+
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: aliceKey}); err == nil {
+		t.Fatal("the status was not refused")
+	}
+
+	w.refuseWrites = func(string) error { return nil }
+
+	if tn, _ := w.reconcile(r); tn.Status.Phase != v1alpha1.PhaseReady {
+		t.Errorf("what was not stored is taken for seen: it is %s: %s", tn.Status.Phase, tn.Status.Message)
+	}
+
+	w.reconcile(r)
+
+	before := g.looks
+	if w.reconcile(r); g.looks != before {
+		t.Error("what is stored is looked at again")
+	}
+}
