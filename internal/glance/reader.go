@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cached is r, all of whose reads a cache answers, and remembers them.
+// Cached is r, and remembers all of its reads, which are asked for each time: a cache
+// answers them, or what they say must not wait.
 func (l *Look) Cached(r client.Reader) client.Reader { return &cachedReader{look: l, Reader: r} }
 
 // Live is c, all of whose reads its API server answers, and remembers them. What is in

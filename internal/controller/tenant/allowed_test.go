@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -15,14 +16,15 @@ import (
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
+// tier selects the namespaces of that label.
+func tier(value string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"tier": value}}
+}
+
 // TestAllow holds which namespaces may use a configuration. The labels of one are read
 // only when a selector asks for them.
 func TestAllow(t *testing.T) {
 	t.Parallel()
-
-	tier := func(value string) *metav1.LabelSelector {
-		return &metav1.LabelSelector{MatchLabels: map[string]string{"tier": value}}
-	}
 
 	cases := map[string]struct {
 		reason    string
@@ -111,5 +113,44 @@ func TestNotAllowed(t *testing.T) {
 
 	if w.helm.release != nil || has[*corev1.Namespace](w, w.host, "", aliceNamespace) {
 		t.Error("something is left of a Tenant that was not allowed any more")
+	}
+}
+
+// TestAllowedNoMore holds that a change of the labels that a selector goes by counts from
+// the next pass, also where nothing else has changed.
+func TestAllowedNoMore(t *testing.T) {
+	t.Parallel()
+
+	own, _ := fakeHost(t)
+	w := newWorld(t, clusterConfig(func(s *v1alpha1.ClusterProviderConfigSpec) {
+		s.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Selector: tier("gold")}
+	}))
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenantNamespace, Labels: map[string]string{"tier": "gold"}}}
+
+	if err := w.kube.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+
+	c, tn := connectTo(w, own.URL), alice().Ready().Obj()
+
+	looked, err := c.Connect(t.Context(), tn)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	looked.(*external).keep(managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true})
+
+	got, err := c.Connect(t.Context(), tn)
+	if _, looks := got.(*external); err != nil || looks {
+		t.Fatalf("nothing has changed, and it is looked at: %v", err)
+	}
+
+	ns.Labels["tier"] = "silver"
+	if err := w.kube.Update(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := c.Connect(t.Context(), tn); !errors.Is(err, errNotAllowed) {
+		t.Errorf("its namespace is not selected any more: %v", err)
 	}
 }

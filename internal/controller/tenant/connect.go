@@ -196,7 +196,7 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 		return fmt.Errorf("cannot track the usage of the provider configuration: %w", err)
 	}
 
-	at, err := c.find(ctx, e.kube, t)
+	at, err := c.find(ctx, e.kube, look.Cached(c.kubeLive), t)
 	if err != nil {
 		return unfound(err)
 	}
@@ -270,8 +270,8 @@ func (c *connector) fluxNeeds(kube client.Reader, from chartSource) func(context
 
 // find the host cluster of the Tenant. One that is being deleted is taken down where it
 // was found last, when what says where it is is gone.
-func (c *connector) find(ctx context.Context, kube client.Reader, t *v1alpha1.Tenant) (place, error) {
-	at, err := c.placeOf(ctx, kube, t)
+func (c *connector) find(ctx context.Context, kube, live client.Reader, t *v1alpha1.Tenant) (place, error) {
+	at, err := c.placeOf(ctx, kube, live, t)
 	if err == nil || !kerrors.IsNotFound(err) || !meta.WasDeleted(t) {
 		return at, err
 	}
@@ -283,7 +283,7 @@ func (c *connector) find(ctx context.Context, kube client.Reader, t *v1alpha1.Te
 	return at, err
 }
 
-func (c *connector) placeOf(ctx context.Context, kube client.Reader, t *v1alpha1.Tenant) (place, error) {
+func (c *connector) placeOf(ctx context.Context, kube, live client.Reader, t *v1alpha1.Tenant) (place, error) {
 	cfg, err := readConfig(ctx, kube, t)
 	if err != nil {
 		return place{}, err
@@ -291,7 +291,7 @@ func (c *connector) placeOf(ctx context.Context, kube client.Reader, t *v1alpha1
 
 	// What was made when it was allowed is taken down all the same.
 	if !meta.WasDeleted(t) {
-		if err := cfg.allow(ctx, c.kubeLive, t.GetNamespace()); err != nil {
+		if err := cfg.allow(ctx, live, t.GetNamespace()); err != nil {
 			return place{}, err
 		}
 	}
