@@ -25,9 +25,17 @@ type Finalizer struct {
 	Merge Merge
 }
 
-// AddFinalizer adds the finalizer to o and leaves its status as it is.
+// AddFinalizer adds the finalizer to o, which has it only if it is stored, and leaves its
+// status as it is.
 func (f Finalizer) AddFinalizer(ctx context.Context, o resource.Object) error {
-	return keepStatus(o, f.Merge, func() error { return f.Finalizer.AddFinalizer(ctx, o) })
+	had := o.GetFinalizers()
+
+	err := keepStatus(o, f.Merge, func() error { return f.Finalizer.AddFinalizer(ctx, o) })
+	if err != nil {
+		o.SetFinalizers(had)
+	}
+
+	return err
 }
 
 // RemoveFinalizer reads o anew when it has changed meanwhile. One that is gone, or

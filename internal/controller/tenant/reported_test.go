@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
@@ -417,22 +416,23 @@ func TestLastReport(t *testing.T) {
 func TestNoReportWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 
-	for name, hold := range map[string]error{"Held": nil, "CannotBeHeld": errInjected} {
-		w, tn := newWorld(t), alice().Obj()
+	for name, refuse := range map[string]error{"Held": nil, "CannotBeHeld": errInjected} {
+		w := newWorld(t, alice().Chart("0.19.0").Obj())
 		w.reports = true
-		tn.Spec.VCluster = &v1alpha1.VClusterSpec{ChartVersion: ptr.To("0.19.0")}
+		w.refuseWrites = func(string) error { return refuse }
 
+		tn := read[*v1alpha1.Tenant](w, w.kube, aliceKey.Namespace, aliceKey.Name)
 		e := w.external(tn)
-		if hold != nil {
-			e.hold = func(context.Context, resource.Object) error { return hold }
-		}
+		e.hold = w.finalizer(nil).AddFinalizer
 
-		if _, err := e.Observe(t.Context(), tn); err == nil || (hold != nil && !errors.Is(err, hold)) {
+		if _, err := e.Observe(t.Context(), tn); err == nil || (refuse != nil && !errors.Is(err, refuse)) {
 			t.Errorf("%s: %v", name, err)
 		}
 
-		held, r := meta.FinalizerExists(tn, managed.FinalizerName), tn.Status.Report
-		if told := r != nil && r.Status == v1alpha1.ReportFailed; held != (hold == nil) || told != held {
+		stored, r := read[*v1alpha1.Tenant](w, w.kube, aliceKey.Namespace, aliceKey.Name), tn.Status.Report
+		held, told := meta.FinalizerExists(stored, managed.FinalizerName), r != nil && r.Status == v1alpha1.ReportFailed
+
+		if held != (refuse == nil) || told != held {
 			t.Errorf("%s: held: %t, told: %+v", name, held, r)
 		}
 	}
