@@ -16,9 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// Longest is for how long glances stand in for a look, at most. What a look reads from
+// has to stay open for longer.
+const Longest = 2 * lasts
+
 const (
-	// lasts is for how long at least glances stand in for a look. For how long exactly
-	// differs, up to twice as long, so that not all objects of one age are looked at at once.
+	// lasts is for how long glances stand in for a look at least. For how long exactly
+	// differs, so that not all objects of one age are looked at at once.
 	lasts = 30 * time.Minute
 	// askTimeout bounds a glance: an API server may hang.
 	askTimeout = 5 * time.Second

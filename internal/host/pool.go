@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 )
 
 // ErrUnreachable says that the host cluster cannot be read, since it does not
@@ -24,8 +26,9 @@ var ErrUnreachable = errors.New("host cluster cannot be read")
 const startWait = 5 * time.Second
 
 // idle is how long a host stays that nobody asked for, such as one whose
-// credentials were replaced. It is made anew when it is asked for again.
-const idle = time.Hour
+// credentials were replaced. It is made anew when it is asked for again. Glances use it
+// without asking, and a cache that was stopped tells them of no change.
+const idle = 2 * glance.Longest
 
 // Pool keeps one Host a cluster.
 type Pool struct {

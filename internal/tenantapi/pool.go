@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/internal/answers"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -28,7 +29,7 @@ const userAgent = "provider-kubeopera"
 
 // idle is how long the clients of a Tenant stay that nobody asked for. Glances use them
 // without asking, for at most half as long.
-const idle = 2 * time.Hour
+const idle = 2 * glance.Longest
 
 // API is the way into one vCluster. Every call is bounded by its context only.
 type API struct {
