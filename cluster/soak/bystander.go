@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,9 @@ import (
 
 // bystanderName is the tenantName whose names the bystander's objects have.
 const bystanderName = "bystander"
+
+// readBound is for how long an object of the bystander may not be read, or be gone.
+const readBound = time.Minute
 
 // bystander is a vCluster that someone else has installed with Helm, with the names
 // that a Tenant's would have. None of its objects may change. Its control plane is
@@ -113,9 +117,15 @@ func (b *bystander) check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// imprint is all of the object that only its owner changes.
+// imprint is all of the object that only its owner changes. What cannot be read for a
+// moment, on a machine that has much to do, is unknown and not harmed.
 func (b *bystander) imprint(ctx context.Context, o *unstructured.Unstructured) (string, error) {
-	if err := b.cluster.Client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+	deadline := time.Now().Add(readBound)
+
+	err := until(ctx, func() bool { return time.Now().Before(deadline) }, func(ctx context.Context) error {
+		return b.cluster.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+	})
+	if err != nil {
 		return "", fmt.Errorf("cannot read the bystander: %w", err)
 	}
 
