@@ -25,7 +25,7 @@ var (
 
 const (
 	// patience is how long something may take that takes seconds.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	// silence is how long nothing is called when an operation is at its end.
 	silence = 700 * time.Millisecond
 )
