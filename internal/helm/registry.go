@@ -28,6 +28,8 @@ const (
 
 	// connectTimeout bounds the steps to an answer, not the transfer.
 	connectTimeout = 8 * time.Second
+	// maxRedirects are followed for one request.
+	maxRedirects = 10
 )
 
 // fetch downloads the packed chart.
@@ -104,5 +106,14 @@ func (s *source) httpClient() (*http.Client, error) {
 	t.TLSHandshakeTimeout = connectTimeout
 	t.ResponseHeaderTimeout = connectTimeout
 	t.TLSClientConfig = &tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS12}
-	return &http.Client{Transport: t}, nil
+	return &http.Client{Transport: t, CheckRedirect: limitRedirects}, nil
+}
+
+// limitRedirects is what net/http does by itself, unless someone such as the registry's
+// library has a rule of its own for redirects.
+func limitRedirects(_ *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("stopped after %d redirects", maxRedirects)
+	}
+	return nil
 }

@@ -445,3 +445,35 @@ func awaitTrue(t *testing.T, what string, cond func() bool) {
 		}
 	}
 }
+
+// TestRedirectsEnd holds that a registry which redirects for ever is given up: the
+// requests that led there are kept in memory.
+func TestRedirectsEnd(t *testing.T) {
+	t.Parallel()
+
+	var asked atomic.Int64
+
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) > 100 {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+
+		http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(s.Close)
+
+	host := strings.TrimPrefix(s.URL, "http://")
+	for _, repository := range []string{"oci://" + host + "/x/vcluster", s.URL + "/x/vcluster"} {
+		asked.Store(0)
+
+		src, err := ChartRef{Repository: repository, Version: "0.36.1", PlainHTTP: true}.resolve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if _, err := src.fetch(t.Context()); !errors.Is(err, ErrRegistryUnreachable) || !strings.Contains(err.Error(), "stopped after 10 redirects") {
+			t.Errorf("%s, asked %d times: %v", repository, asked.Load(), err)
+		}
+	}
+}
