@@ -206,6 +206,13 @@ func TestLostExport(t *testing.T) {
 				w.add(moved)
 			},
 		},
+		"Foreign": {
+			reason: "what someone else put in the place of the published one opens nothing", phase: v1alpha1.PhaseProvisioning, endpoint: "https://10.96.0.10:443",
+			lose: func(w *world, n names) {
+				w.remove(w.host, exported(n, nil))
+				change(w, w.kube, tenantNamespace, n.secret, func(s *corev1.Secret) { s.SetOwnerReferences(nil) })
+			},
+		},
 		"Both": {
 			reason: "nothing is left that opens the API", phase: v1alpha1.PhaseProvisioning, endpoint: "https://10.96.0.10:443",
 			lose: func(w *world, n names) {

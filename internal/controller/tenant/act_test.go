@@ -417,6 +417,12 @@ func TestHelmNeedsTheNamespace(t *testing.T) {
 		"Gone":    {"it was deleted", func(*world) {}, nil, "someone deleted it"},
 		"Foreign": {"somebody made another", func(w *world) { w.add(bareNamespace("vcluster-alice-default").Obj()) }, errConflict, "is not this Tenant's"},
 		"Unknown": {"it cannot be read", func(w *world) { w.reads.fail(1) }, errInjected, errInjected.Error()},
+		"Going": {"it is being deleted", func(w *world) {
+			ns := namespaceOf(alice().Obj()).Obj()
+			ns.SetFinalizers([]string{"example.org/held"})
+			w.add(ns)
+			w.remove(w.host, read[*corev1.Namespace](w, w.host, "", ns.GetName()))
+		}, nil, "someone deleted it"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -157,5 +159,90 @@ func TestLookingHelm(t *testing.T) {
 				t.Errorf("%s: read %d times, want %d", tc.reason, reads, tc.reads)
 			}
 		})
+	}
+}
+
+// TestGlanceAtTheRelease holds that a release that someone else wrote, or took away, is
+// found by glances.
+func TestGlanceAtTheRelease(t *testing.T) {
+	t.Parallel()
+
+	for name, change := range map[string]func(h *fakeHelm){
+		"written": func(h *fakeHelm) { h.release.Revision++ },
+		"gone":    func(h *fakeHelm) { h.release = nil },
+	} {
+		w := newWorld(t, alice().Obj())
+		g := newGlancer(w)
+		r := w.reconcilerOf(reconciler.WithoutIdleWrites(&fake.Manager{Client: w.kube, Scheme: testScheme()}), g)
+
+		w.reconcile(r)
+		w.bringUp(alice().Obj())
+
+		for range 4 {
+			w.reconcile(r)
+		}
+
+		before := g.looks
+		if w.reconcile(r); g.looks != before {
+			t.Fatalf("%s: nothing has changed, and it is looked at", name)
+		}
+
+		change(w.helm)
+
+		for range 12 {
+			w.reconcile(r)
+		}
+
+		if g.looks == before {
+			t.Errorf("%s: it is not looked at again", name)
+		}
+	}
+}
+
+// TestStaysSo holds after which looks glances do.
+func TestStaysSo(t *testing.T) {
+	t.Parallel()
+
+	condition := func(c xpv2.Condition) func(*external, *v1alpha1.Tenant, *facts) {
+		return func(e *external, tn *v1alpha1.Tenant, _ *facts) {
+			tn.SetConditions(c)
+			e.before = *tn.Status.DeepCopy()
+		}
+	}
+
+	cases := map[string]struct {
+		reason string
+		change func(e *external, tn *v1alpha1.Tenant, f *facts)
+		want   bool
+	}{
+		"Ready":    {"nothing is to be done", func(*external, *v1alpha1.Tenant, *facts) {}, true},
+		"ToDo":     {"something is", func(_ *external, _ *v1alpha1.Tenant, f *facts) { f.right = false }, false},
+		"Waking":   {"it is to be looked at at a time", func(e *external, _ *v1alpha1.Tenant, _ *facts) { e.waking = true }, false},
+		"Unstored": {"the status is to be written", func(_ *external, tn *v1alpha1.Tenant, _ *facts) { tn.Status.Message = "new" }, false},
+		"NotReady": {"it is not Ready", condition(xpv2.Unavailable()), false},
+		"Reported": {"kubeopera-api was not told", condition(notDone(v1alpha1.TypeReported, v1alpha1.ReasonProgressing, "")), false},
+		"Pending":  {"a change waits", condition(pendingChange(v1alpha1.TypeFluxReady, "")), false},
+		"Expiring": {"a person is to renew the certificate", condition(xpv2.Condition{
+			Type: v1alpha1.TypeKubeconfigPublished, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonExpiring,
+		}), false},
+	}
+	for name, tc := range cases {
+		w, tn := newWorld(t), alice().Obj()
+		w.arrive(tn)
+
+		e := w.external(tn)
+
+		f, err := e.gather(t.Context(), tn)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		e.seen = f
+		e.reportFacts(tn)
+		tc.change(e, tn, f)
+
+		if got := e.staysSo(tn, f); got != tc.want {
+			t.Errorf("%s: %s: %t", name, tc.reason, got)
+		}
 	}
 }

@@ -216,6 +216,25 @@ func TestHostClusterIDIsKept(t *testing.T) {
 	if w.mustPass(tn); len(w.journal.take()) > 0 || tn.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
 		t.Errorf("with other credentials of the same cluster: %s", tn.Status.Message)
 	}
+
+	tn.Status.HostClusterID = ""
+
+	if w.mustPass(tn); tn.Status.HostClusterID != here {
+		t.Errorf("seen as it should be by an older provider: on %q", tn.Status.HostClusterID)
+	}
+
+	w, tn = runsByHand(t), alice().Adopts(aliceNamespace).Obj()
+	w.refuseWrites = func(action string) error {
+		if strings.HasPrefix(action, "host update Namespace") {
+			w.reads.fail(1)
+		}
+
+		return nil
+	}
+
+	if _, err := w.pass(tn); err == nil || tn.Status.HostClusterID != here {
+		t.Errorf("adopted, whatever failed then: on %q, %v", tn.Status.HostClusterID, err)
+	}
 }
 
 // TestOtherHostBecomesTheHost holds that a person who clears the field has the Tenant made

@@ -124,7 +124,7 @@ func TestK3KeyComesLater(t *testing.T) {
 		}
 
 		c := tn.GetCondition(v1alpha1.TypeAPIReachable)
-		if tn.Status.Phase == v1alpha1.PhaseReady || c.Status != corev1.ConditionFalse || !strings.Contains(c.Message, `under the key "config"`) || tn.Status.Message != c.Message {
+		if tn.Status.Phase != v1alpha1.PhaseProvisioning || c.Status != corev1.ConditionFalse || !strings.Contains(c.Message, `under the key "config"`) || tn.Status.Message != c.Message {
 			t.Errorf("%s: %s, %s: %s", name, tn.Status.Phase, c.Status, c.Message)
 		}
 	}

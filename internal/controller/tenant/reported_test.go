@@ -411,6 +411,27 @@ func TestLastReport(t *testing.T) {
 	}
 }
 
+// TestRefusedTellsNothing holds that of a Tenant whose names became another's nothing
+// more is told: the record of the id is the other's.
+func TestRefusedTellsNothing(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Obj()
+	w.reports = true
+	w.arrive(tn)
+
+	told := tn.Status.Report.DeepCopy()
+	change(w, w.host, "", aliceNamespace, func(ns *corev1.Namespace) { ns.Labels[v1alpha1.LabelTenantUID] = "uid-other" })
+
+	if _, err := w.pass(tn); !errors.Is(err, errConflict) {
+		t.Fatalf("it is not refused: %v", err)
+	}
+
+	if diff := cmp.Diff(told, tn.Status.Report); told == nil || diff != "" {
+		t.Errorf("-told before, +now:\n%s", diff)
+	}
+}
+
 // TestNoReportWithoutAnEnd holds that a Tenant of which anything was told cannot go
 // without that being told, also one that never came to anything.
 func TestNoReportWithoutAnEnd(t *testing.T) {
