@@ -71,8 +71,8 @@ type connector[T resource.Managed, F Facts] struct {
 
 // Connect finds the vCluster. It does without if a glance shows that nothing has changed.
 func (c connector[T, F]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
-	if came, ok := c.Looks.Same(ctx, mg); ok {
-		return glance.Seen[T](came), nil
+	if found, ok := c.Looks.Same(ctx, mg); ok {
+		return glance.Seen[T](found), nil
 	}
 
 	return &external[T, F]{Pass: c.begin(ctx, mg), handler: c.handler, wasReady: mg.GetCondition(xpv2.TypeReady)}, nil

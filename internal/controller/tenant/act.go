@@ -76,7 +76,7 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []sta
 	var failed []stageFailure
 
 	try := func(p part, due bool, fn func() (xpv2.ConditionType, error)) {
-		if stage, err := e.try(t, p, !due, fn); err != nil {
+		if stage, err := e.try(t, p, due, fn); err != nil {
 			failed = append(failed, stageFailure{stage, err})
 		}
 	}
@@ -106,9 +106,9 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []sta
 	return failed
 }
 
-// try one part, unless it is settled, or failed so lately that it is not its time.
-func (e *external) try(t *v1alpha1.Tenant, p part, settled bool, fn func() (xpv2.ConditionType, error)) (xpv2.ConditionType, error) {
-	if settled {
+// try one part if it is due, unless it failed so lately that it is not its time.
+func (e *external) try(t *v1alpha1.Tenant, p part, due bool, fn func() (xpv2.ConditionType, error)) (xpv2.ConditionType, error) {
+	if !due {
 		e.failures.forget(t, p)
 		return "", nil
 	}

@@ -36,19 +36,9 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 	return nil
 }
 
-// statusKeeper updates the critical annotations of Tenants, see
-// [reconciler.StatusKeeper].
-type statusKeeper struct {
-	inner managed.CriticalAnnotationUpdater
-}
-
-// UpdateCriticalAnnotations writes the annotations of o and leaves its status as it is.
-func (k statusKeeper) UpdateCriticalAnnotations(ctx context.Context, o client.Object) error {
-	if _, ok := o.(*v1alpha1.Tenant); !ok {
-		return fmt.Errorf("cannot update annotations of a %T: %w", o, errNotTenant)
-	}
-
-	return reconciler.StatusKeeper{CriticalAnnotationUpdater: k.inner, Merge: mergeAcceptance}.UpdateCriticalAnnotations(ctx, o)
+// statusKeeper updates the critical annotations of Tenants.
+func statusKeeper(inner managed.CriticalAnnotationUpdater) reconciler.StatusKeeper {
+	return reconciler.StatusKeeper{CriticalAnnotationUpdater: inner, Merge: mergeAcceptance}
 }
 
 // mergeAcceptance keeps that the report of a Tenant was accepted meanwhile.

@@ -85,10 +85,10 @@ type external struct {
 	open      func(k *vcluster.Kubeconfig) (*wayIn, error)
 	// wakeAfter has the Tenant looked at again after that time.
 	wakeAfter func(d time.Duration)
-	// hold has the Tenant not go without a word.
+	// hold adds the finalizer, so that the Tenant does not go without a last report.
 	hold func(ctx context.Context, o resource.Object) error
-	// keep what a look came to that has to come to the same until something changes.
-	keep   func(came managed.ExternalObservation)
+	// keep what a look found that finds the same until something changes.
+	keep   func(found managed.ExternalObservation)
 	record event.Recorder
 	clock  clock.PassiveClock
 
@@ -128,8 +128,8 @@ var _ managed.TypedExternalClient[*v1alpha1.Tenant] = &external{}
 // Connect finds out on which host the Tenant lives and with what defaults. It does
 // without if a glance shows that nothing has changed.
 func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.TypedExternalClient[*v1alpha1.Tenant], error) {
-	if came, ok := c.looks.Same(ctx, t); ok {
-		return glance.Seen[*v1alpha1.Tenant](came), nil
+	if found, ok := c.looks.Same(ctx, t); ok {
+		return glance.Seen[*v1alpha1.Tenant](found), nil
 	}
 
 	look := &glance.Look{}
@@ -139,7 +139,7 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 		open:      c.opener(t, look),
 		wakeAfter: func(d time.Duration) { c.waker.WakeAfter(client.ObjectKeyFromObject(t), d) },
 		hold:      c.hold,
-		keep:      func(came managed.ExternalObservation) { c.looks.Keep(t, look, came) },
+		keep:      func(found managed.ExternalObservation) { c.looks.Keep(t, look, found) },
 		record:    c.record,
 		clock:     c.clock,
 		failures:  c.failures,

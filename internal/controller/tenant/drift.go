@@ -59,7 +59,8 @@ func (e *external) findDrift(ctx context.Context, r *helm.Release, answers bool)
 	return "", nil
 }
 
-// driftOf says what is wrong with one object. What no cache holds, as what has not the labels for it, is looked at if ask is set.
+// driftOf says what is wrong with one object; empty when nothing is. What the host's cache
+// does not hold, by its kind or its labels, is looked at only if ask is set.
 func (e *external) driftOf(ctx context.Context, o *unstructured.Unstructured, ask bool) (string, error) {
 	const gone = "is gone"
 

@@ -46,7 +46,7 @@ func (w *world) reconcilerOf(mgr manager.Manager, c managed.TypedExternalConnect
 		append(reconciler.Options(controller.Options{Features: features, PollInterval: time.Minute}),
 			managed.WithTypedExternalConnector(c),
 			managed.WithInitializers(initializer{kube: w.kube}),
-			managed.WithCriticalAnnotationUpdater(statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(w.kube)}),
+			managed.WithCriticalAnnotationUpdater(statusKeeper(managed.NewRetryingCriticalAnnotationUpdater(w.kube))),
 			managed.WithFinalizer(w.finalizer(w.keep)),
 			managed.WithRecorder(w.events),
 		)...)

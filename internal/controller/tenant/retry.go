@@ -53,10 +53,10 @@ type failure struct {
 	until      time.Time
 }
 
-// failures remember what failed in the last attempt. What a failed attempt
-// changes on the host wakes its Tenant at once, so that without this it would be
-// repeated without a pause. The same is true of repairs that others undo. They are lost with the process, which then tries
-// once more at once.
+// failures remember what failed in the last attempt, and what was repaired last. What a
+// failed attempt changes on the host wakes its Tenant at once, so that without this it
+// would be repeated without a pause; so would a repair that others undo. They are lost
+// with the process, which then tries once more at once.
 type failures struct {
 	mu sync.Mutex
 	by map[attempt]failure

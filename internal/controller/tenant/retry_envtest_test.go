@@ -352,7 +352,7 @@ func TestRetryPolicy(t *testing.T) {
 			tn.Status.Phase, tn.Status.Message = v1alpha1.PhasePending, messagePending
 			meta.SetExternalCreatePending(tn, epoch)
 
-			return statusKeeper{inner: managed.NewRetryingCriticalAnnotationUpdater(s)}.UpdateCriticalAnnotations(t.Context(), tn)
+			return statusKeeper(managed.NewRetryingCriticalAnnotationUpdater(s)).UpdateCriticalAnnotations(t.Context(), tn)
 		}, false},
 		"Replaced": {"a manifest without a status", v1alpha1.PhaseFailed, func(tn *v1alpha1.Tenant) error {
 			// As kubectl replace sends it.
