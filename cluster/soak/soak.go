@@ -132,7 +132,7 @@ func (s *soak) part(ctx context.Context, number uint64, d time.Duration, kill bo
 	var all sync.WaitGroup
 
 	for i := range s.flags.Tenants {
-		all.Go(func() { p.live(ctx, s.random(number, uint64(i))) })
+		all.Go(func() { p.live(ctx, s.random(number, i)) })
 	}
 
 	all.Go(func() { p.spoilHost(ctx, s.random(number, hostFaulter)) })
@@ -152,15 +152,15 @@ const (
 	partLivingOn  uint64 = 2
 	partWarmingUp uint64 = 9
 
-	hostFaulter      uint64 = 1 << 16
-	kubeoperaFaulter uint64 = 1<<16 + 1
-	killer           uint64 = 1<<16 + 2
+	hostFaulter      = 1 << 16
+	kubeoperaFaulter = 1<<16 + 1
+	killer           = 1<<16 + 2
 )
 
 // random numbers of one of those who do something at the same time. They follow from the
 // seed, and not from how fast the others are.
-func (s *soak) random(part, who uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(s.flags.Seed, part<<32|who)) //nolint:gosec // It is to be repeatable.
+func (s *soak) random(part uint64, who int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.flags.Seed, part<<32|uint64(who))) //nolint:gosec // It is to be repeatable, and nobody is below zero.
 }
 
 // warmUp has the provider do once what it does, with no fault.
@@ -169,7 +169,7 @@ func (s *soak) warmUp(ctx context.Context) {
 
 	for i := range min(2, s.flags.Tenants) {
 		all.Go(func() {
-			r := s.random(partWarmingUp, uint64(i))
+			r := s.random(partWarmingUp, i)
 			l := &life{soak: s, rand: r, tenant: newTenant(r, i == 0)}
 			l.plain(ctx)
 		})
