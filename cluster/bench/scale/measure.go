@@ -114,7 +114,7 @@ func (b *bed) idle(ctx context.Context, s *step) error {
 func (b *bed) create(ctx context.Context, s *step) error {
 	say("creating %d Tenants", s.Tenants)
 
-	before, load := b.reconciles(ctx), b.watchLoad(ctx)
+	before, inside, load := b.reconciles(ctx), b.tenants.counted(), b.watchLoad(ctx)
 
 	taken, err := cpuNow()
 	if err != nil {
@@ -150,6 +150,7 @@ func (b *bed) create(ctx context.Context, s *step) error {
 	}
 
 	s.CreateRequests = sortRequests(events)
+	s.CreateRequests.Inside = b.tenants.counted().since(inside)
 	say("%d Tenants: releases deployed after %s, all Ready after %s, by reconciles: %v", s.Tenants, s.Create.Deployed, s.Create.Ready, s.CreateReconciles)
 
 	return nil

@@ -66,6 +66,7 @@ func rows() []row {
 		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Load.Descriptors) })},
 		{"… requests to the host per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Host.requests(), s.Tenants) })},
 		{"… requests to the Tenants' cluster per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Own.requests(), s.Tenants) })},
+		{"… requests to the tenant's API per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Inside.requests(), s.Tenants) })},
 		{"… reconciles per Tenant, of all kinds", "", plain(func(s step) string { return perTenant(int(figures.Sum(s.CreateReconciles)), s.Tenants) })},
 		{"At rest: writes per Tenant and poll", "0", func(_ result, s step) (string, bool) {
 			n := s.RestRequests.Host.writes() + s.RestRequests.Own.writes() + s.RestRequests.Inside.writes()
