@@ -95,11 +95,12 @@ type place struct {
 
 func newPlace() *place {
 	clk := clocktesting.NewFakePassiveClock(epoch)
+	elsewhere := metav1.ObjectMeta{Namespace: "elsewhere", Name: "x", UID: "uid-x"}
 
 	return &place{
-		cache:  newCluster(configMap("cached"), &corev1.Service{ObjectMeta: named("service")}, &corev1.Secret{ObjectMeta: named("watched")}),
+		cache:  newCluster(configMap("cached"), &corev1.Service{ObjectMeta: named("service")}, &corev1.Secret{ObjectMeta: named("watched")}, &corev1.Service{ObjectMeta: elsewhere}),
 		host:   newCluster(&corev1.Secret{ObjectMeta: named("watched")}, configMap("other")),
-		inside: newCluster(&appsv1.Deployment{ObjectMeta: named("runs")}, configMap("list")),
+		inside: newCluster(&appsv1.Deployment{ObjectMeta: named("runs")}, configMap("list"), &corev1.ConfigMap{ObjectMeta: elsewhere}),
 		clock:  clk,
 		memory: NewMemory(clk),
 		tenant: &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "t", UID: "uid-t", ResourceVersion: "1"}},
@@ -334,6 +335,18 @@ func TestAsked(t *testing.T) {
 
 	if _, ok := p.memory.Same(t.Context(), p.tenant); ok {
 		t.Error("a change was not found")
+	}
+
+	var probed error
+
+	probe := &Look{}
+	probe.Asked("", nil, func(context.Context) (string, error) { return "", probed })
+	p.memory.Keep(p.tenant, probe, came)
+
+	probed = errInjected
+
+	if _, ok := p.memory.Same(t.Context(), p.tenant); ok {
+		t.Error("what cannot be asked is taken for the same")
 	}
 
 	failed := &Look{}

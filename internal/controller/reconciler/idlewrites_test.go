@@ -119,4 +119,10 @@ func TestStaleCache(t *testing.T) {
 	if _, err := c.pass(t, quiet, "one"); err != nil || c.writes != 4 {
 		t.Errorf("with a cache that has caught up: %d writes, %v", c.writes, err)
 	}
+
+	c.cache.ResourceVersion = "no number"
+
+	if _, _ = c.pass(t, quiet, "two"); c.writes != 5 {
+		t.Error("what is of no known age is taken for stored")
+	}
 }

@@ -15,12 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
+	"github.com/kubeopera/provider-kubeopera/internal/isolation"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -337,16 +339,27 @@ func TestH9RefusedChange(t *testing.T) {
 func TestNoRepairWithoutUpdate(t *testing.T) {
 	t.Parallel()
 
-	w, b := wholeWorld(t, "StatefulSet")
-	n := namesOf(b.Obj())
+	cases := map[string]struct {
+		change func(b tenantBuilder)
+		made   string
+	}{
+		"Refused": {func(b tenantBuilder) { b.Overrides(biggerVolume) }, "host create ResourceQuota " + wallName},
+		"Invalid": {func(b tenantBuilder) { b.Chart("0.19.0") }, "host create NetworkPolicy " + isolation.TenantPolicy},
+	}
+	for name, tc := range cases {
+		w, b := wholeWorld(t, "StatefulSet")
+		n := namesOf(b.Obj())
 
-	w.remove(w.host, read[*corev1.ResourceQuota](w, w.host, n.namespace, wallName))
-	b.Policies(createOnly...).Overrides(biggerVolume)
-	w.scale(n, n.release, 0)
-	_, _ = w.pass(b.Obj())
+		w.remove(w.host, read[*corev1.ResourceQuota](w, w.host, n.namespace, wallName))
+		w.remove(w.host, read[*networkingv1.NetworkPolicy](w, w.host, n.namespace, isolation.TenantPolicy))
+		b.Policies(createOnly...)
+		tc.change(b)
+		w.scale(n, n.release, 0)
+		_, _ = w.pass(b.Obj())
 
-	if got := w.doneOnHost(); slices.Contains(got, upgrade) || !slices.Contains(got, "host create ResourceQuota "+wallName) {
-		t.Errorf("did %v", got)
+		if got := w.doneOnHost(); slices.Contains(got, upgrade) || !slices.Contains(got, tc.made) {
+			t.Errorf("%s: did %v", name, got)
+		}
 	}
 }
 

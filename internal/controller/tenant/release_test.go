@@ -159,3 +159,30 @@ func TestRefuse(t *testing.T) {
 		})
 	}
 }
+
+// TestIsUnfinished holds which releases policies that only allow to create go on with.
+func TestIsUnfinished(t *testing.T) {
+	t.Parallel()
+
+	ours, other := &helm.Release{Ours: true}, &helm.Release{}
+
+	cases := map[string]struct {
+		reason  string
+		state   releaseState
+		release *helm.Release
+		want    bool
+	}{
+		"Absent":  {"it is to be made", releaseAbsent, nil, true},
+		"Failed":  {"its install failed", releaseFailed, ours, true},
+		"Stale":   {"its writer died", releaseStale, ours, true},
+		"Others":  {"someone else's install failed", releaseFailed, other, false},
+		"Died":    {"someone else died over it", releaseStale, other, false},
+		"Drifted": {"it was installed to the end", releaseDrifted, ours, false},
+		"InSync":  {"it is as it should be", releaseInSync, ours, false},
+	}
+	for name, tc := range cases {
+		if got := isUnfinished(tc.state, tc.release); got != tc.want {
+			t.Errorf("%s: %s: %t", name, tc.reason, got)
+		}
+	}
+}
