@@ -26,6 +26,8 @@ var (
 const (
 	// patience is how long something may take that takes seconds.
 	patience = 5 * time.Minute
+	// lessons is how many lives show how an operation passes that nothing interrupts.
+	lessons = 3
 	// silence is how long nothing is called when an operation is at its end.
 	silence = 700 * time.Millisecond
 )
@@ -115,39 +117,56 @@ type reference struct {
 	host, inside map[string]bool
 }
 
-// learn lets a life pass without a kill.
+// learn lets some lives pass without a kill, and takes of each operation the one with the
+// fewest calls: how often is read while something is waited for differs.
 func (w *world) learn() map[string]reference {
 	w.t.Helper()
 
-	l, out := w.newLife(w.slots[0]), map[string]reference{}
+	out := map[string]reference{}
 
-	for _, op := range operations() {
-		l.arm(point{})
-		began := time.Now()
+	for range lessons {
+		l := w.newLife(w.slots[0])
 
-		if why := cmp.Or(begin(op, l), l.end(op)); why != "" {
-			w.t.Fatalf("%s does not end: %s\n%s", op.name, why, w.provider.Tail(30))
+		for _, op := range operations() {
+			r := l.learn(op)
+			if least, ok := out[op.name]; !ok || r.calls < least.calls {
+				out[op.name] = r
+			}
 		}
 
-		r := reference{calls: len(l.counted())}
-		if r.calls < op.calls {
-			w.t.Fatalf("%s takes %d calls, want %d at least", op.name, r.calls, op.calls)
+		if why := w.wipe(l.slot); why != "" {
+			w.t.Fatalf("cannot make a vCluster bare: %s", why)
 		}
-
-		r.host, r.inside = l.inventories()
-		out[op.name] = r
-		w.t.Logf("%s takes %.1f s and %d calls", op.name, time.Since(began).Seconds(), r.calls)
-
-		for i, c := range l.counted() {
-			w.t.Logf("  %3d %s", i+1, c)
-		}
-	}
-
-	if why := w.wipe(l.slot); why != "" {
-		w.t.Fatalf("cannot make a vCluster bare: %s", why)
 	}
 
 	return out
+}
+
+// learn how an operation passes without a kill.
+func (l *life) learn(op operation) reference {
+	t := l.w.t
+	t.Helper()
+
+	l.arm(point{})
+	began := time.Now()
+
+	if why := cmp.Or(begin(op, l), l.end(op)); why != "" {
+		t.Fatalf("%s does not end: %s\n%s", op.name, why, l.w.provider.Tail(30))
+	}
+
+	r := reference{calls: len(l.counted())}
+	if r.calls < op.calls {
+		t.Fatalf("%s takes %d calls, want %d at least", op.name, r.calls, op.calls)
+	}
+
+	r.host, r.inside = l.inventories()
+	t.Logf("%s takes %.1f s and %d calls", op.name, time.Since(began).Seconds(), r.calls)
+
+	for i, c := range l.counted() {
+		t.Logf("  %3d %s", i+1, c)
+	}
+
+	return r
 }
 
 func begin(op operation, l *life) string {
