@@ -133,9 +133,10 @@ type VClusterSpec struct {
 	Distro *Distro `json:"distro,omitempty"`
 
 	// ValuesOverrides are merged over the values that the provider makes for
-	// the vCluster chart. They must satisfy the chart's schema. They are not
-	// restricted yet: whoever may set them can reach the rights of the provider on
-	// the host cluster. Let only platform people do so.
+	// the vCluster chart. They must satisfy the chart's schema, and set only what
+	// allowedValuesOverrides of the provider configuration lists, by default what
+	// weakens no isolation. A Tenant whose overrides set more fails, or stays as it is
+	// when it runs, and status.message names each path.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
@@ -196,10 +197,11 @@ type TenantPhase string
 const (
 	// PhasePending: nothing has been done yet.
 	PhasePending TenantPhase = "Pending"
-	// PhaseProvisioning: the namespace, the vCluster or its kubeconfig is being made.
+	// PhaseProvisioning: the namespace, the vCluster or its kubeconfig is being made, or
+	// does not work any more.
 	PhaseProvisioning TenantPhase = "Provisioning"
 	// PhaseInstallingFlux: the vCluster answers; its DNS, Flux, and the App Advisor
-	// and the quota beside it, are coming up in it.
+	// and the quota beside it, are coming up in it, or do not work any more.
 	PhaseInstallingFlux TenantPhase = "InstallingFlux"
 	// PhaseReady: everything that was asked for is there and answers.
 	PhaseReady TenantPhase = "Ready"
