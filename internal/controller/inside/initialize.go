@@ -20,8 +20,8 @@ type initializer struct{ kube client.Client }
 
 // Initialize gives mg its own name as the external name, see
 // [reconciler.Initialize], and labels mg with the UID of its Tenant. The label is
-// there before anything is made inside, so that it tells later whether the Tenant
-// of that name is still the same.
+// there before anything is made inside, so that it tells later whether anything may
+// be, and whether the Tenant of that name is still the same.
 func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error {
 	changed := reconciler.Initialize(mg, mg.GetName())
 
@@ -46,6 +46,7 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 }
 
 // bind labels mg with the UID of its Tenant, and says whether it had another or none.
+// What has none gets none before there is a vCluster to be inside of.
 func (i initializer) bind(ctx context.Context, mg resource.Managed) (bool, error) {
 	ref, _ := TenantOf(mg)
 
@@ -54,7 +55,8 @@ func (i initializer) bind(ctx context.Context, mg resource.Managed) (bool, error
 		return false, fmt.Errorf("cannot read Tenant %q: %w", ref.Name, err)
 	}
 
-	if t.GetUID() == "" || boundTo(mg) == t.GetUID() {
+	was := boundTo(mg)
+	if t.GetUID() == "" || was == t.GetUID() || (was == "" && t.Status.KubeconfigSecret == "") {
 		return false, nil
 	}
 

@@ -84,6 +84,10 @@ func (p Pass) target(ctx context.Context, mg resource.Managed) (Target, error) {
 		return Target{Tenant: t}, err
 	}
 
+	if !meta.WasDeleted(mg) && boundTo(mg) != t.GetUID() {
+		return Target{Tenant: t}, fmt.Errorf("%w: Tenant %q has published it just now", errNoKubeconfig, ref.Name)
+	}
+
 	if !meta.WasDeleted(t) && t.GetCondition(v1alpha1.TypeAPIReachable).Status == corev1.ConditionFalse {
 		return Target{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", errUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
 	}

@@ -38,6 +38,9 @@ func TestTarget(t *testing.T) {
 	deleted := insidetest.Deleted(insidetest.Tenant(), insidetest.Epoch)
 	good := insidetest.Secret(insidetest.Tenant(), insidetest.Kubeconfig())
 	agent := insidetest.Agent("a")
+	unbound := insidetest.Agent("a")
+	delete(unbound.Labels, v1alpha1.LabelTenantUID)
+
 	going := insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch)
 	stranger := insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch)
 	stranger.Labels[v1alpha1.LabelTenantUID] = "uid-of-the-one-before"
@@ -58,6 +61,7 @@ func TestTarget(t *testing.T) {
 		"NoCondition": {reason: "a Tenant that says nothing of its API may be asked", of: agent, kube: []client.Object{silent, good}, tenant: true, api: true},
 		"NoTenant":    {reason: "none of that name", of: agent, err: errNoTenant, says: `Tenant "alice-default" in namespace "kubeopera-system"; create it, or delete this AdvisorAgent`, waiting: true},
 		"NoSecret":    {reason: "nothing published", of: agent, kube: []client.Object{insidetest.Tenant()}, err: errNoKubeconfig, says: "tenant-7e9d3a1b-kubeconfig", tenant: true, waiting: true},
+		"Unbound":     {reason: "what does not say so is inside of nothing", of: unbound, kube: []client.Object{insidetest.Tenant(), good}, err: errNoKubeconfig, says: "just now", tenant: true, waiting: true},
 		"Foreign":     {reason: "a Secret that is not the Tenant's is not used", of: agent, kube: []client.Object{insidetest.Tenant(), foreign}, err: errNoKubeconfig, says: "does not belong", tenant: true, waiting: true},
 		"Empty":       {reason: "an empty Secret", of: agent, kube: []client.Object{insidetest.Tenant(), insidetest.Secret(insidetest.Tenant(), nil)}, err: errNoKubeconfig, tenant: true, waiting: true},
 		"Rubbish":     {reason: "a Secret that holds something else", of: agent, kube: []client.Object{insidetest.Tenant(), insidetest.Secret(insidetest.Tenant(), []byte("{]"))}, err: errNoKubeconfig, tenant: true, waiting: true},

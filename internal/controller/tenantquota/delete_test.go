@@ -96,3 +96,26 @@ func TestDeletionWithoutTenant(t *testing.T) {
 		t.Errorf("events: %v", got)
 	}
 }
+
+// TestDeletionOfWhatNeverWas holds that the quota of a Tenant that never had a vCluster
+// goes without a word: nothing can be left.
+func TestDeletionOfWhatNeverWas(t *testing.T) {
+	t.Parallel()
+
+	refused, q := insidetest.Tenant(), quotaFor("default")
+	refused.Status.KubeconfigSecret = ""
+	q.SetLabels(nil)
+
+	w := newWorld(t, refused, q)
+	w.Expect(w.Reconcile("q"), xpv2.ReasonCreating, "has not published")
+	w.Must(w.Kube.Delete(t.Context(), refused))
+	w.Remove("q")
+
+	if w.Reconcile("q") != nil {
+		t.Error("it is still there")
+	}
+
+	if got := w.Events.Take(inside.ReasonSkipped); len(got) > 0 {
+		t.Errorf("events: %v", got)
+	}
+}
