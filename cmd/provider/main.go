@@ -7,9 +7,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"strconv"
+	"time"
 
 	"github.com/alecthomas/kong"
 	// The provider's image holds no certificates, and kubeopera-api, OCI registries
@@ -46,6 +50,9 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	log.Info("Starting the provider", "version", version)
 	if err := app.Run(ctx, f.config(), log); err != nil {
 		fmt.Fprintln(stderr, "provider:", err)
+		if errors.Is(err, app.ErrNoCluster) {
+			return exitBadValue
+		}
 		return exitFailed
 	}
 	return 0
@@ -58,6 +65,8 @@ func parse(args []string, opts ...kong.Option) (*flags, error) {
 		kong.Name("provider"),
 		kong.Description("Makes and keeps CloudSpaces: one vCluster for each Tenant."),
 		kong.DefaultEnvars(""),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)),
+		kong.TypeMapper(reflect.TypeFor[int](), kong.MapperFunc(number)),
 		vars(),
 	}, opts...)
 	parser, err := kong.New(f, opts...)
@@ -68,4 +77,32 @@ func parse(args []string, opts ...kong.Option) (*flags, error) {
 		return nil, fmt.Errorf("%w; see --help", err)
 	}
 	return f, f.config().Validate()
+}
+
+// duration reads one, and says what else it must be.
+func duration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var s string
+	if err := ctx.Scan.PopValueInto("duration", &s); err != nil {
+		return err //nolint:wrapcheck // Kong names the flag.
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("%q is not a duration; set it to one such as 1m", s)
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
+// number reads one, and says what else it must be.
+func number(ctx *kong.DecodeContext, target reflect.Value) error {
+	var s string
+	if err := ctx.Scan.PopValueInto("number", &s); err != nil {
+		return err //nolint:wrapcheck // Kong names the flag.
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return fmt.Errorf("%q is not a number; set it to one such as 100", s)
+	}
+	target.SetInt(int64(n))
+	return nil
 }

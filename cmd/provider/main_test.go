@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -174,9 +175,9 @@ func TestRunRefuses(t *testing.T) {
 		args   []string
 		want   []string
 	}{
-		"BadFlag":       {"A value of the wrong form.", nil, []string{"--poll=soon"}, []string{"--poll", `"soon"`}},
+		"BadFlag":       {"A value of the wrong form.", nil, []string{"--poll=soon"}, []string{"--poll: ", `"soon" is not a duration; set it to one such as 1m`}},
 		"BadEnv":        {"The variable is named when the value came from it.", map[string]string{"POLL": "soon"}, nil, []string{"--poll", `POLL="soon"`}},
-		"BadNumber":     {"A number is a number.", map[string]string{"MAX_RECONCILE_RATE": "ten"}, nil, []string{"--max-reconcile-rate", "MAX_RECONCILE_RATE"}},
+		"BadNumber":     {"A number is a number.", map[string]string{"MAX_RECONCILE_RATE": "ten"}, nil, []string{"--max-reconcile-rate", `"ten" is not a number; set it to one such as 100`, "MAX_RECONCILE_RATE"}},
 		"BadBool":       {"Yes or no.", map[string]string{"LEADER_ELECTION": "maybe"}, nil, []string{"--leader-election", "LEADER_ELECTION"}},
 		"BadValue":      {"A value that the provider cannot work with.", map[string]string{"POLL": "1s"}, nil, []string{"--poll (POLL)", `less than "5s"`}},
 		"UnknownFlag":   {"A flag that is none, without the secret that it was to set.", nil, []string{"--service-client-key=hunter2"}, []string{"--service-client-key"}},
@@ -203,16 +204,30 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestRunWithoutCluster(t *testing.T) {
-	withEnv(t, nil)
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	out := &bytes.Buffer{}
-	if got := run(t.Context(), []string{"--chart-cache", t.TempDir()}, out); got != exitFailed {
-		t.Errorf("No cluster is no bad value.\nrun(...): want exit code %d, got %d", exitFailed, got)
+	absent := filepath.Join(t.TempDir(), "none")
+	rubbish := filepath.Join(t.TempDir(), "rubbish")
+	if err := os.WriteFile(rubbish, []byte("current-context: x\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "set KUBECONFIG") {
-		t.Errorf("The message says how to name one, got %q", out)
+	cases := map[string]struct{ reason, kubeconfig, want string }{
+		"NoFile":  {"The file is named.", absent, strconv.Quote(absent) + ", which does not exist or is empty; set it to"},
+		"Rubbish": {"So is what is wrong with it.", rubbish, `no kubeconfig that can be used; set it to another`},
+		"Unset":   {"The setting is named.", "", "set KUBECONFIG to a kubeconfig"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			withEnv(t, nil)
+			t.Setenv("KUBECONFIG", tc.kubeconfig)
+			t.Setenv("HOME", t.TempDir())
+			t.Setenv("KUBERNETES_SERVICE_HOST", "")
+			out := &bytes.Buffer{}
+			if got := run(t.Context(), []string{"--chart-cache", t.TempDir()}, out); got != exitBadValue {
+				t.Errorf("No cluster is a bad value.\nrun(...): want exit code %d, got %d", exitBadValue, got)
+			}
+			if !strings.Contains(out.String(), tc.want) || strings.Contains(out.String(), "KUBERNETES_MASTER") {
+				t.Errorf("%s\nwant message with %q, got %q", tc.reason, tc.want, out)
+			}
+		})
 	}
 }
 

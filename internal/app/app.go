@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
@@ -20,6 +21,8 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -48,9 +51,9 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w; %s", setting("chart-cache"), err, writableFolder)
 	}
-	cluster, err := ctrl.GetConfig()
+	cluster, err := findCluster()
 	if err != nil {
-		return fmt.Errorf("cannot find a cluster; run in a pod of one or set KUBECONFIG: %w", err)
+		return err
 	}
 	answers.Check(cluster)
 	mgr, err := newManager(ratelimiter.LimitRESTConfig(cluster, c.MaxReconcileRate), c, log)
@@ -66,6 +69,25 @@ func Run(ctx context.Context, c Config, log logr.Logger) error {
 		return fmt.Errorf("cannot run the controllers: %w", err)
 	}
 	return nil
+}
+
+// ErrNoCluster says that KUBECONFIG names no cluster, and that the provider does not run in
+// a pod of one.
+var ErrNoCluster = errors.New("cannot find a cluster")
+
+// findCluster is how to reach the cluster that holds the Tenants.
+func findCluster() (*rest.Config, error) {
+	cluster, err := ctrl.GetConfig()
+	switch file := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); {
+	case err == nil:
+		return cluster, nil
+	case file == "":
+		return nil, fmt.Errorf("%w: this is no pod of one; set KUBECONFIG to a kubeconfig", ErrNoCluster)
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("%w: KUBECONFIG names %q, which does not exist or is empty; set it to a kubeconfig, or to nothing in a pod", ErrNoCluster, file)
+	default:
+		return nil, fmt.Errorf("%w: KUBECONFIG names %q, which is no kubeconfig that can be used; set it to another, or to nothing in a pod: %w", ErrNoCluster, file, err)
+	}
 }
 
 // addStarter adds what starts the controllers, and the probes that say how far it
