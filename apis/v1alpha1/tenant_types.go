@@ -120,7 +120,7 @@ type VClusterSpec struct {
 	// the chart's default.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^v?1[.][0-9]+[.][0-9]+([-+][0-9A-Za-z.-]+)?$')",message="vcluster.kubernetesVersion must be an exact version, such as v1.36.0"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?1[.][0-9]+[.][0-9]+([-+][0-9A-Za-z.-]+)?$')",message="vcluster.kubernetesVersion must be an exact version v1.x.y, such as v1.36.0"
 	KubernetesVersion *string `json:"kubernetesVersion,omitempty"`
 
 	// Distro of Kubernetes inside the vCluster. Unset means k3s for charts up

@@ -23,10 +23,10 @@ import (
 // or cannot be found. No other failure says so.
 var errUnseenHost = errors.New("the host cluster is unreachable")
 
-// unfound adds errUnseenHost to the failure to find the host if the provider
-// configuration, or its Secret, does not exist.
-func unfound(err error) error {
-	if kerrors.IsNotFound(err) {
+// unfound adds errUnseenHost to the failure to find the host of a Tenant that is being
+// deleted if the provider configuration, or its Secret, does not exist.
+func unfound(t *v1alpha1.Tenant, err error) error {
+	if meta.WasDeleted(t) && kerrors.IsNotFound(err) {
 		return fmt.Errorf("%w: %w", errUnseenHost, err)
 	}
 
@@ -87,8 +87,13 @@ func (e *external) wayOut(t *v1alpha1.Tenant, counts time.Time) string {
 		return fmt.Sprintf("; waiting for it until %s: if it is unreachable until then, the Tenant is let go, as its annotation %s says", at, v1alpha1.AnnotationAbandon)
 	}
 
-	return fmt.Sprintf("; bring back what is missing or, if the host cluster is gone for good, set the annotation %s of this Tenant to %q, which counts from %s on",
-		v1alpha1.AnnotationAbandon, e.names.namespace, at)
+	set := ""
+	if asked, ok := t.GetAnnotations()[v1alpha1.AnnotationAbandon]; ok {
+		set = fmt.Sprintf(", not %q", asked)
+	}
+
+	return fmt.Sprintf("; bring back what is missing or, if the host cluster is gone for good, set the annotation %s of this Tenant to %q%s, which counts from %s on",
+		v1alpha1.AnnotationAbandon, e.names.namespace, set, at)
 }
 
 // wasLetGo says whether the Tenant that goes now does so by its annotation. It is asked

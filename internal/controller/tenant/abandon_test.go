@@ -88,6 +88,8 @@ func TestD4SecretOfTheHostIsGone(t *testing.T) {
 
 		if tn, _ := w.reconcile(r); tn == nil {
 			t.Fatalf("it is let go by %q", value)
+		} else if want := fmt.Sprintf("to %q, not %q", aliceNamespace, value); !strings.Contains(tn.Status.Message, want) {
+			t.Errorf("the message does not say %q: %s", want, tn.Status.Message)
 		}
 	}
 

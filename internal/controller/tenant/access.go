@@ -123,7 +123,7 @@ func (e *external) readKubeconfig(ctx context.Context, t *v1alpha1.Tenant) (*vcl
 
 	s, failed := e.publishedSecret(ctx, t)
 	if failed != nil {
-		return nil, fmt.Errorf("%w: %w", errUnknown, failed)
+		return nil, unknown(failed)
 	}
 
 	if s == nil || !metav1.IsControlledBy(s, t) {
@@ -154,7 +154,7 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("%w: cannot read Secret %q on the host cluster: %w", errUnknown, e.names.exported, err)
+		return nil, unknown(fmt.Errorf("cannot read Secret %q on the host cluster: %w", e.names.exported, err))
 	}
 
 	k, err := vcluster.ExportedKubeconfig(s.Data)
@@ -179,7 +179,7 @@ func (e *external) exportedKubeconfig(ctx context.Context) (*vcluster.Kubeconfig
 func (e *external) addressed(ctx context.Context, k *vcluster.Kubeconfig) (*vcluster.Kubeconfig, error) {
 	svc := &corev1.Service{}
 	if ok, err := e.find(ctx, types.NamespacedName{Namespace: e.names.namespace, Name: e.names.release}, svc); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnknown, err)
+		return nil, unknown(err)
 	} else if !ok {
 		return nil, fmt.Errorf("the control plane has no Service %q", e.names.release)
 	}

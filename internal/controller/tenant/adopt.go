@@ -199,7 +199,7 @@ func (e *external) leftClaims(ctx context.Context, f *facts) ([]string, error) {
 
 	l := &corev1.PersistentVolumeClaimList{}
 	if err := e.live.List(ctx, l, client.InNamespace(e.names.namespace), client.MatchingLabels(vcluster.ControlPlaneLabels(e.names.release))); err != nil {
-		return nil, fmt.Errorf("%w: cannot list the volume claims in namespace %q on the host cluster: %w", errUnknown, e.names.namespace, err)
+		return nil, unknown(fmt.Errorf("cannot list the volume claims in namespace %q on the host cluster: %w", e.names.namespace, err))
 	}
 
 	out := make([]string, 0, len(l.Items))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,7 +75,7 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 	case v1alpha1.ClusterProviderConfigGroupVersionKind.Kind:
 		pc := &v1alpha1.ClusterProviderConfig{}
 		if err := c.Get(ctx, client.ObjectKey{Name: ref.Name}, pc); err != nil {
-			return config{}, fmt.Errorf("cannot read %s that providerConfigRef names: %w", name, err)
+			return config{}, noConfig(t, name, err)
 		}
 
 		return config{
@@ -90,12 +91,25 @@ func readConfig(ctx context.Context, c client.Reader, t *v1alpha1.Tenant) (confi
 	case v1alpha1.ProviderConfigGroupVersionKind.Kind:
 		pc := &v1alpha1.ProviderConfig{}
 		if err := c.Get(ctx, client.ObjectKey{Namespace: t.GetNamespace(), Name: ref.Name}, pc); err != nil {
-			return config{}, fmt.Errorf("cannot read %s that providerConfigRef names: %w", name, err)
+			return config{}, noConfig(t, fmt.Sprintf("%s in namespace %q", name, t.GetNamespace()), err)
 		}
 
 		return fromLocal(ctx, c, name, pc)
 	default:
 		return config{}, fmt.Errorf("providerConfigRef.kind %q is not supported: use ProviderConfig or ClusterProviderConfig", ref.Kind)
+	}
+}
+
+// noConfig says that the provider configuration of that name cannot be read or, since it
+// does not exist, what to do.
+func noConfig(t *v1alpha1.Tenant, name string, err error) error {
+	switch {
+	case !kerrors.IsNotFound(err):
+		return fmt.Errorf("cannot read %s that providerConfigRef names: %w", name, err)
+	case meta.WasDeleted(t):
+		return also{error: fmt.Errorf("there is no %s, which providerConfigRef names", name), as: err}
+	default:
+		return also{error: fmt.Errorf("there is no %s, which providerConfigRef names; create it, or delete this Tenant", name), as: err}
 	}
 }
 

@@ -154,8 +154,8 @@ func TestReadConfig(t *testing.T) {
 				return c
 			}(),
 		},
-		"Missing":      {reason: "the config is named", tenant: alice(), errs: []string{`ClusterProviderConfig "default"`, "providerConfigRef", "not found"}},
-		"LocalMissing": {reason: "one of another namespace is none", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig("other", nil)}, errs: []string{`ProviderConfig "default"`, "not found"}},
+		"Missing":      {reason: "the config is named", tenant: alice(), errs: []string{`ClusterProviderConfig "default"`, "providerConfigRef", "there is no "}},
+		"LocalMissing": {reason: "one of another namespace is none", tenant: alice().Config("ProviderConfig", "default"), kube: []client.Object{localConfig("other", nil)}, errs: []string{`ProviderConfig "default"`, "there is no "}},
 		"Kind":         {reason: "another kind", tenant: alice().Config("Widget", "default"), errs: []string{`providerConfigRef.kind "Widget"`, "ClusterProviderConfig"}},
 		"Unset": {reason: "no reference", tenant: func() tenantBuilder {
 			b := alice()

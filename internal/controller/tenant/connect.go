@@ -198,7 +198,7 @@ func (c *connector) connect(ctx context.Context, t *v1alpha1.Tenant, e *external
 
 	at, err := c.find(ctx, e.kube, look.Cached(c.kubeLive), t)
 	if err != nil {
-		return unfound(err)
+		return unfound(t, err)
 	}
 
 	cfg := at.config
@@ -307,7 +307,14 @@ func (c *connector) placeOf(ctx context.Context, kube, live client.Reader, t *v1
 
 		sum := sha256.Sum256(raw)
 
-		return place{config: cfg, key: hex.EncodeToString(sum[:]), open: func() (*rest.Config, error) { return host.ParseKubeconfig(raw) }}, nil
+		return place{config: cfg, key: hex.EncodeToString(sum[:]), open: func() (*rest.Config, error) {
+			k, err := host.ParseKubeconfig(raw)
+			if ref := cfg.credentials.SecretRef; err != nil {
+				return nil, fmt.Errorf("key %q of Secret %q in namespace %q: %w", ref.Key, ref.Name, ref.Namespace, err)
+			}
+
+			return k, nil
+		}}, nil
 	default:
 		return place{}, fmt.Errorf("cannot use the host cluster of %s: credentials.source %q is not supported: use InjectedIdentity or Secret",
 			cfg.name, cfg.credentials.Source)

@@ -294,7 +294,7 @@ func TestCannotConnect(t *testing.T) {
 		errs   []string
 		phase  v1alpha1.TenantPhase
 	}{
-		"NoConfig": {reason: "the config is missing", tenant: alice(), errs: []string{`ClusterProviderConfig "default"`, "providerConfigRef"}, phase: v1alpha1.PhaseFailed},
+		"NoConfig": {reason: "the config is missing", tenant: alice(), errs: []string{`there is no ClusterProviderConfig "default", which providerConfigRef names; create it, or delete this Tenant`}, phase: v1alpha1.PhaseFailed},
 		"NoSecret": {
 			reason: "the Secret is missing", tenant: alice(), kube: []client.Object{clusterConfig(fromSecret)},
 			errs: []string{"cannot use the host cluster", `Secret "host"`, tenantNamespace}, phase: v1alpha1.PhaseFailed,
@@ -311,7 +311,7 @@ func TestCannotConnect(t *testing.T) {
 		},
 		"BadKubeconfig": {
 			reason: "what is no kubeconfig", tenant: alice(), kube: []client.Object{clusterConfig(fromSecret), secretIn(tenantNamespace, "host", "kubeconfig", "{")},
-			errs: []string{"cannot use the host cluster"}, phase: v1alpha1.PhaseFailed,
+			errs: []string{"cannot use the host cluster", `key "kubeconfig" of Secret "host" in namespace "` + tenantNamespace + `": kubeconfig refused`}, phase: v1alpha1.PhaseFailed,
 		},
 		"Source": {
 			reason: "another source", tenant: alice(), kube: []client.Object{clusterConfig(func(s *v1alpha1.ClusterProviderConfigSpec) {

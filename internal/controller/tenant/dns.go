@@ -49,7 +49,7 @@ func (e *external) gatherDNS(ctx context.Context, f *facts) {
 	}
 
 	if err := readDNS(ctx, f.access.in.live, &f.dns); err != nil {
-		f.dns.unseen = fmt.Errorf("what CoreDNS does cannot be looked at now: %w: %w", errUnknown, tenantapi.Steady(err))
+		f.dns.unseen = unknown(fmt.Errorf("what CoreDNS does cannot be looked at now: %w", tenantapi.Steady(err)))
 		f.dns.ranBefore = e.before.GetCondition(v1alpha1.TypeDNSReady).Status == corev1.ConditionTrue
 
 		return

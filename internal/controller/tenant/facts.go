@@ -22,6 +22,18 @@ import (
 // errUnknown says that something could not be found out. It is never taken for absence.
 var errUnknown = errors.New("unknown")
 
+// also is an error that is as another one, too, which its words do not say.
+type also struct {
+	error
+
+	as error
+}
+
+func (e also) Unwrap() []error { return []error{e.error, e.as} }
+
+// unknown is err as an errUnknown.
+func unknown(err error) error { return also{error: err, as: errUnknown} }
+
 // errNotReady says that the control plane has to become ready first.
 var errNotReady = errors.New("the control plane is not ready yet")
 

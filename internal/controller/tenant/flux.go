@@ -25,9 +25,6 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
 
-// errUnseenFlux says that Flux could not be looked at. It is never taken for absence.
-var errUnseenFlux = fmt.Errorf("what Flux does cannot be looked at now: %w", errUnknown)
-
 // fluxFacts are what one pass found out about Flux inside the vCluster.
 type fluxFacts struct {
 	// may is what the management policies allow.
@@ -93,7 +90,7 @@ func (e *external) gatherFlux(ctx context.Context, f *facts) {
 	}
 
 	if err := e.readFlux(ctx, f.access.in, &f.flux); err != nil {
-		f.flux.unseen = fmt.Errorf("%w: %w", errUnseenFlux, tenantapi.Steady(err))
+		f.flux.unseen = unknown(fmt.Errorf("what Flux does cannot be looked at now: %w", tenantapi.Steady(err)))
 		f.flux.ranBefore = e.before.GetCondition(v1alpha1.TypeFluxReady).Status == corev1.ConditionTrue
 
 		return
