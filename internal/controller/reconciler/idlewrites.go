@@ -8,6 +8,8 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,18 +55,29 @@ type quietStatus struct {
 	written *lru.Cache
 }
 
-// Update writes the status of o unless it is stored.
+// Update writes the status of o unless it is stored. One that is gone has none to write: a
+// pass that began by a cache which still had it is no failure.
 func (s quietStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
 	if s.isStored(ctx, o) {
 		return nil
 	}
 
 	err := s.SubResourceWriter.Update(ctx, o, opts...)
+	if isGone(err) {
+		return nil
+	}
+
 	if err == nil {
 		s.written.Add(o.GetUID(), o.GetResourceVersion())
 	}
 
 	return err
+}
+
+// isGone says that there is no object of that name, whatever its UID: one of another UID
+// answers with a conflict. What answers in an API server's stead says nothing.
+func isGone(err error) bool {
+	return kerrors.IsNotFound(err) && !kerrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // isStored says that o is as the cache has it, and that the cache has what was

@@ -9,6 +9,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -31,6 +32,8 @@ type cached struct {
 
 	cache  *v1alpha1.Tenant
 	writes int
+	// refuse is what each write errs with.
+	refuse error
 }
 
 func newCached(t *testing.T) (c *cached, quiet client.Client) {
@@ -45,6 +48,10 @@ func newCached(t *testing.T) (c *cached, quiet client.Client) {
 		},
 		SubResourceUpdate: func(ctx context.Context, inner client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
 			c.writes++
+			if c.refuse != nil {
+				return c.refuse
+			}
+
 			return inner.SubResource(sub).Update(ctx, o, opts...)
 		},
 	})
@@ -124,5 +131,42 @@ func TestStaleCache(t *testing.T) {
 
 	if _, _ = c.pass(t, quiet, "two"); c.writes != 5 {
 		t.Error("what is of no known age is taken for stored")
+	}
+}
+
+// TestStatusOfWhatIsGone holds that a pass by a cache that still has an object which is gone
+// is no failure, and that nothing else is taken for gone.
+func TestStatusOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+
+	c, quiet := newCached(t)
+	if err := c.Delete(t.Context(), &v1alpha1.Tenant{ObjectMeta: identity}); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := c.pass(t, quiet, "one"); err != nil || c.writes != 1 {
+		t.Errorf("what is gone: %d writes, %v", c.writes, err)
+	}
+
+	again := identity
+	again.UID = "uid-2"
+
+	if err := c.Create(t.Context(), &v1alpha1.Tenant{ObjectMeta: again}); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := c.pass(t, quiet, "one"); err == nil {
+		t.Error("another took the name, and its status was written")
+	}
+
+	for reason, refuse := range map[string]error{
+		"a page of something between": kerrors.NewGenericServerResponse(404, "PUT", schema.GroupResource{Resource: "tenants"}, "o", "404 page not found", 0, true),
+		"another failure":             errInjected,
+	} {
+		c.refuse = refuse
+
+		if _, err := c.pass(t, quiet, "one"); err == nil {
+			t.Errorf("%s is taken for the absence of the object", reason)
+		}
 	}
 }
