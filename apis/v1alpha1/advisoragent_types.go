@@ -51,6 +51,8 @@ type AdvisorSettings struct {
 }
 
 // AdvisorAgentSpec is the App Advisor that is wanted.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.managementPolicies) || size(self.managementPolicies) == 0 || self.managementPolicies == ['*'] || ('Observe' in self.managementPolicies && !('*' in self.managementPolicies) && (!('Delete' in self.managementPolicies) || 'Create' in self.managementPolicies || !('Update' in self.managementPolicies || 'LateInitialize' in self.managementPolicies)))",message="managementPolicies must be *, nothing, or Observe with any of Create, Update, Delete and LateInitialize, where Delete goes with Update or LateInitialize only beside Create"
 type AdvisorAgentSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 

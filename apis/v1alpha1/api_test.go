@@ -49,6 +49,7 @@ func TestAPI(t *testing.T) {
 		"Usage":                testUsage,
 		"AdvisorAgent":         testAdvisorAgent,
 		"TenantQuota":          testTenantQuota,
+		"ManagementPolicies":   testManagementPolicies,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}

@@ -16,6 +16,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.providerConfigRef) || self.providerConfigRef.kind in ['ProviderConfig', 'ClusterProviderConfig']",message="providerConfigRef.kind must be ProviderConfig or ClusterProviderConfig"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.providerConfigRef) || (has(self.providerConfigRef) && self.providerConfigRef == oldSelf.providerConfigRef)",message="providerConfigRef is immutable, since a CloudSpace cannot move to another host cluster: delete the Tenant and create another"
 // +kubebuilder:validation:XValidation:rule="!has(self.writeConnectionSecretToRef) || self.writeConnectionSecretToRef.name != 'tenant-' + self.cloudSpaceID + '-kubeconfig'",message="writeConnectionSecretToRef.name must not be tenant-{cloudSpaceID}-kubeconfig, which is the Secret that holds the kubeconfig in any case: choose another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.managementPolicies) || size(self.managementPolicies) == 0 || self.managementPolicies == ['*'] || ('Observe' in self.managementPolicies && !('*' in self.managementPolicies) && (!('Delete' in self.managementPolicies) || 'Create' in self.managementPolicies || !('Update' in self.managementPolicies || 'LateInitialize' in self.managementPolicies)))",message="managementPolicies must be *, nothing, or Observe with any of Create, Update, Delete and LateInitialize, where Delete goes with Update or LateInitialize only beside Create"
 type TenantSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
