@@ -120,12 +120,17 @@ func (e *external) quotaOf(t *v1alpha1.Tenant) *v1alpha1.TenantQuota {
 	return q
 }
 
+// childMeta is the metadata of what the Tenant makes, once it has a kubeconfig. It holds
+// what the controller of that kind would begin with otherwise: the external name, and that
+// it is inside of this Tenant.
 func (e *external) childMeta(t *v1alpha1.Tenant) metav1.ObjectMeta {
 	m := &metav1.PartialObjectMetadata{}
 	m.SetNamespace(t.GetNamespace())
 	m.SetName(t.GetName())
 	m.SetOwnerReferences([]metav1.OwnerReference{meta.AsController(meta.TypedReferenceTo(t, v1alpha1.TenantGroupVersionKind))})
 	e.stamp(t, m)
+	meta.AddLabels(m, map[string]string{v1alpha1.LabelTenantUID: string(t.GetUID())})
+	meta.SetExternalName(m, t.GetName())
 
 	return m.ObjectMeta
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -75,6 +76,10 @@ func TestChildren(t *testing.T) {
 	for _, o := range []client.Object{a, q} {
 		if !metav1.IsControlledBy(o, b.Obj()) || o.GetLabels()[v1alpha1.LabelTenantID] != b.Spec.CloudSpaceID || o.GetLabels()[v1alpha1.LabelEnvironment] != "test" {
 			t.Errorf("%T: owners %v, labels %v", o, o.GetOwnerReferences(), o.GetLabels())
+		}
+
+		if meta.GetExternalName(o) != o.GetName() || o.GetLabels()[v1alpha1.LabelTenantUID] != string(b.GetUID()) {
+			t.Errorf("%T: its controller has to write its metadata first: %v, %v", o, o.GetAnnotations(), o.GetLabels())
 		}
 	}
 }
