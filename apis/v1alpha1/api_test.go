@@ -29,9 +29,11 @@ func TestAPI(t *testing.T) {
 	if err != nil {
 		t.Fatalf("client.New(...): %v", err)
 	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kubeopera-system"}}
-	if err := c.Create(t.Context(), ns); err != nil {
-		t.Fatalf("Create(namespace): %v", err)
+	for _, name := range []string{"kubeopera-system", "team-alice"} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := c.Create(t.Context(), ns); err != nil {
+			t.Fatalf("Create(namespace): %v", err)
+		}
 	}
 
 	for name, test := range map[string]func(*testing.T, client.Client){
@@ -50,6 +52,7 @@ func TestAPI(t *testing.T) {
 		"AdvisorAgent":         testAdvisorAgent,
 		"TenantQuota":          testTenantQuota,
 		"ManagementPolicies":   testManagementPolicies,
+		"Examples":             testExamples,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}
