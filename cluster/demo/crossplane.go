@@ -54,7 +54,7 @@ func showCrossplane(ctx context.Context, say func(string, ...any)) error {
 	if err := deleteSpaces(ctx, c, spaces, say); err != nil {
 		return err
 	}
-	say("make your own: bin/testbed exec -- kubectl apply -f examples/cloudspace")
+	say("make your own: %s", onTestbed("kubectl apply -f examples/cloudspace"))
 	return nil
 }
 
@@ -72,7 +72,7 @@ func applySpaces(ctx context.Context, c *rig.Cluster, files ...string) ([]*unstr
 		}
 		err = c.Client.Get(ctx, client.ObjectKeyFromObject(all[0]), all[0].DeepCopy())
 		if err == nil {
-			return nil, fmt.Errorf("%s is there already, and the demo would delete it; delete it first: bin/testbed exec -- kubectl delete -f %s", titleOf(all[0]), f)
+			return nil, fmt.Errorf("%s is there already, and the demo would delete it; delete it first: %s", titleOf(all[0]), onTestbed("kubectl delete -f "+f))
 		}
 		if client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", titleOf(all[0]), err)

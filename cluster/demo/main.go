@@ -134,7 +134,7 @@ func show(ctx context.Context, c client.WithWatch, testbed bool, provider *provi
 	}
 	prefix := "kubectl"
 	if testbed {
-		prefix = "bin/testbed exec -- kubectl"
+		prefix = onTestbed("kubectl")
 		if err := ask(ctx, kubeconfig, say); err != nil {
 			return err
 		}
@@ -147,6 +147,15 @@ func show(ctx context.Context, c client.WithWatch, testbed bool, provider *provi
 			tenant.Status.Namespace, tenant.Status.VClusterName)
 	}
 	return nil
+}
+
+// onTestbed is how people run a command there.
+func onTestbed(command string) string {
+	testbed := "bin/testbed"
+	if name := os.Getenv("KUBEOPERA_TESTBED_NAME"); name != "" {
+		testbed += " --name " + name
+	}
+	return testbed + " exec -- " + command
 }
 
 // save writes the published kubeconfig into a file.
