@@ -273,3 +273,18 @@ func TestIsUnusable(t *testing.T) {
 		t.Error("an API that does not answer yet, or with another CA, may answer later")
 	}
 }
+
+// TestUnknown holds that an error says what could not be found out, and not in one more
+// word that it could not.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+
+	err := fmt.Errorf("what Flux does cannot be looked at now: %w", unknown(errInjected))
+	if want := "what Flux does cannot be looked at now: " + errInjected.Error(); err.Error() != want {
+		t.Errorf("want %q, got %q", want, err)
+	}
+
+	if !errors.Is(err, errUnknown) || !errors.Is(err, errInjected) {
+		t.Errorf("%v is not what it was made of", err)
+	}
+}
