@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/figures"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
@@ -64,12 +65,7 @@ func (c cpu) whole() string {
 		return unmeasured
 	}
 
-	sum := seconds(0)
-	for _, d := range c {
-		sum += d
-	}
-
-	return sum.String()
+	return figures.Sum(c).String()
 }
 
 // String is what each program took, the most first.

@@ -77,13 +77,13 @@ func (h lookingHelm) Get(ctx context.Context, name string) (*helm.Release, error
 		version = r.ResourceVersion
 	}
 
-	unknown := ignoreNotFound(err)
-	if unknown == nil {
+	failed := ignoreNotFound(err)
+	if failed == nil {
 		h.read[name] = releaseRead{r, err}
 	}
 
 	c := h.Client // The look outlives what was read.
-	h.look.Asked(version, unknown, func(ctx context.Context) (string, error) {
+	h.look.Asked(version, failed, func(ctx context.Context) (string, error) {
 		version, err := c.ResourceVersion(ctx, name)
 		return version, ignoreNotFound(err)
 	})
