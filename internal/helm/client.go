@@ -139,7 +139,7 @@ var _ Client = &client{}
 func (c *client) store(ctx context.Context, opts ...bindOption) *storage.Storage {
 	d := driver.NewSecrets(bind(ctx, c.secrets, opts...))
 	d.Log = debug(ctx)
-	s := storage.Init(d)
+	s := storage.Init(trimmed{d})
 	s.Log = debug(ctx)
 	s.MaxHistory = maxHistory
 	return s

@@ -11,6 +11,9 @@ import (
 	"io"
 	"strings"
 
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -68,4 +71,30 @@ func checkRecord(s *corev1.Secret) error {
 	}
 
 	return nil
+}
+
+// trimmed is a driver that stores of a release's chart only what is asked of it after
+// it was rendered: its metadata, its lock and its default values. Templates, files and
+// schema would be nine tenths of a record (ADR 27).
+type trimmed struct{ driver.Driver }
+
+// Create stores a new revision.
+func (d trimmed) Create(key string, r *release.Release) error {
+	return d.Driver.Create(key, trim(r))
+}
+
+// Update stores a revision as it is now.
+func (d trimmed) Update(key string, r *release.Release) error {
+	return d.Driver.Update(key, trim(r))
+}
+
+func trim(r *release.Release) *release.Release {
+	if r.Chart == nil {
+		return r
+	}
+
+	out := *r
+	out.Chart = &chart.Chart{Metadata: r.Chart.Metadata, Lock: r.Chart.Lock, Values: r.Chart.Values}
+
+	return &out
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/action"
+	kubefake "helm.sh/helm/v3/pkg/kube/fake"
 	"helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,6 +143,56 @@ func TestRecordThatUnpacksIntoTooMuch(t *testing.T) {
 
 	if _, err := recordClient(cs).Get(t.Context(), "vc-alice"); err == nil || !strings.Contains(err.Error(), "unpacks into more than 16 MiB") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestTrimmedRecord holds that a record keeps of its chart what Helm asks of it later, and
+// no more, and that the release in hand stays whole.
+func TestTrimmedRecord(t *testing.T) {
+	t.Parallel()
+
+	ch := helmChart("app", "1.0.0", withTemplate("a.yaml", "a: b"), withSchema(`{"type": "object"}`), withCRD("kind: CustomResourceDefinition"),
+		withDefaults(map[string]any{"text": "default", "n": 1.0}))
+	r := &release.Release{
+		Name: "vc-alice", Namespace: testNamespace, Version: 1, Chart: ch, Manifest: "a: b",
+		Config: map[string]any{"n": 2.0}, Info: &release.Info{Status: release.StatusPendingInstall},
+	}
+	c := recordClient(fake.NewClientset())
+	store := c.store(t.Context())
+
+	if err := store.Create(r); err != nil {
+		t.Fatal(err)
+	}
+
+	r.SetStatus(release.StatusDeployed, "")
+
+	if err := store.Update(r); err != nil {
+		t.Fatal(err)
+	}
+
+	if len(r.Chart.Templates) == 0 || len(r.Chart.Schema) == 0 || len(r.Chart.Files) == 0 {
+		t.Error("the release in hand was trimmed")
+	}
+
+	stored, err := store.Last(r.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if s := stored.Chart; len(s.Templates) > 0 || len(s.Schema) > 0 || len(s.Files) > 0 {
+		t.Errorf("%d templates, %d bytes of schema and %d files are stored", len(s.Templates), len(s.Schema), len(s.Files))
+	}
+
+	if got, err := c.Get(t.Context(), r.Name); err != nil || got.ChartName != "app" || got.ChartVersion != "1.0.0" || got.Manifest != r.Manifest || got.Status != StatusDeployed {
+		t.Errorf("got %+v, %v", got, err)
+	}
+
+	values := action.NewGetValues(&action.Configuration{Releases: store, KubeClient: &kubefake.PrintingKubeClient{Out: io.Discard}})
+	values.AllValues = true
+
+	all, err := values.Run(r.Name)
+	if diff := cmp.Diff(map[string]any{"text": "default", "n": 2.0}, all); err != nil || diff != "" {
+		t.Errorf("helm get values --all: %v; -want, +got:\n%s", err, diff)
 	}
 }
 
