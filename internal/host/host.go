@@ -140,6 +140,10 @@ func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error
 		return nil, fmt.Errorf("cannot make a cache for the host cluster: %w", err)
 	}
 
+	if err := c.IndexField(ctx, &corev1.Namespace{}, IndexTenantID, TenantIDOf); err != nil {
+		return nil, fmt.Errorf("cannot index the host cluster's namespaces: %w", err)
+	}
+
 	h, err := helm.NewHost(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a Helm client for the host cluster: %w", err)

@@ -295,7 +295,8 @@ func TestNewHost(t *testing.T) {
 	s.push("/api/v1/namespaces", &corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "vcluster-alice", Annotations: named("kubeopera-system/alice"), Labels: map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy},
+			Name: "vcluster-alice", Annotations: named("kubeopera-system/alice"),
+			Labels:        map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy, v1alpha1.LabelTenantID: "alice-id"},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}},
 		},
 	})
@@ -316,6 +317,13 @@ func TestNewHost(t *testing.T) {
 	ns := &corev1.Namespace{}
 	if err := h.Cached.Get(t.Context(), client.ObjectKey{Name: "vcluster-alice"}, ns); err != nil || len(ns.ManagedFields) > 0 {
 		t.Errorf("the cached namespace: %v, managed fields %v", err, ns.ManagedFields)
+	}
+
+	for id, want := range map[string]int{"alice-id": 1, "bob-id": 0} {
+		found := &corev1.NamespaceList{}
+		if err := h.Cached.List(t.Context(), found, client.MatchingFields{IndexTenantID: id}); err != nil || len(found.Items) != want {
+			t.Errorf("of cloudSpaceID %s: %d namespaces, %v, want %d", id, len(found.Items), err, want)
+		}
 	}
 
 	if err := h.Cached.List(t.Context(), &discoveryv1.EndpointSliceList{}, client.InNamespace("default")); err != nil {

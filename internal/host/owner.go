@@ -21,3 +21,17 @@ func TenantOf(o client.Object) (types.NamespacedName, bool) {
 
 	return types.NamespacedName{Namespace: namespace, Name: name}, true
 }
+
+// IndexTenantID is the field by which [Host.Cached] finds namespaces by the cloudSpaceID
+// that their label tells.
+const IndexTenantID = "metadata.labels." + v1alpha1.LabelTenantID
+
+// TenantIDOf is what a namespace is found by under IndexTenantID.
+func TenantIDOf(o client.Object) []string {
+	id, ok := o.GetLabels()[v1alpha1.LabelTenantID]
+	if !ok {
+		return nil
+	}
+
+	return []string{id}
+}

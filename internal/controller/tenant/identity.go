@@ -57,7 +57,7 @@ func (e *external) checkIdentity(ctx context.Context, t *v1alpha1.Tenant, ns *co
 	}
 
 	holders := &corev1.NamespaceList{}
-	if err := e.cached.List(ctx, holders, client.MatchingLabels{v1alpha1.LabelTenantID: t.Spec.CloudSpaceID}); err != nil {
+	if err := e.cached.List(ctx, holders, client.MatchingFields{host.IndexTenantID: t.Spec.CloudSpaceID}); err != nil {
 		return fmt.Errorf("cannot list the namespaces of cloudSpaceID %q on the host cluster: %w", t.Spec.CloudSpaceID, err)
 	}
 

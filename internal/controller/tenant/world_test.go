@@ -207,6 +207,7 @@ func (w *world) builder(cluster string) *fake.ClientBuilder {
 		WithIndex(&v1alpha1.TenantQuota{}, inside.IndexTenant, tenantNamedBy).
 		WithIndex(&v1alpha1.Tenant{}, IndexCloudSpaceID, cloudSpaceIDOf).
 		WithIndex(&v1alpha1.Tenant{}, indexConfig, configOf).
+		WithIndex(&corev1.Namespace{}, host.IndexTenantID, host.TenantIDOf).
 		WithInterceptorFuncs(w.interceptors(cluster))
 
 	for field, of := range map[string]func(*corev1.Event) string{
