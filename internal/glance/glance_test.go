@@ -173,6 +173,62 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestTurns holds that what API servers know is asked for in turn, whatever was read of them.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		reason  string
+		running []string
+		rest    []string
+		want    []string
+	}{
+		"Both":    {"what runs every other time", []string{"a"}, []string{"x", "y"}, []string{"a", "x", "a", "y", "a", "x"}},
+		"Running": {"nothing else was read", []string{"a", "b"}, nil, []string{"a", "b", "a", "b"}},
+		"Rest":    {"nothing runs", nil, []string{"x", "y", "z"}, []string{"x", "y", "z", "x"}},
+		"None":    {"caches answer all", nil, nil, nil},
+	} {
+		var asked []string
+
+		question := func(names []string) []question {
+			var out []question
+			for _, n := range names {
+				out = append(out, question{ask: func(context.Context) (string, error) { asked = append(asked, n); return "", nil }})
+			}
+
+			return out
+		}
+		l := &Look{running: question(tc.running), rest: question(tc.rest)}
+
+		for range max(1, len(tc.want)) {
+			if !l.same(t.Context()) {
+				t.Errorf("%s: nothing has changed, and it is not the same", name)
+			}
+		}
+
+		if diff := cmp.Diff(tc.want, asked); diff != "" {
+			t.Errorf("%s: %s: -want, +got:\n%s", name, tc.reason, diff)
+		}
+	}
+}
+
+// TestKeptNoLonger holds that looks of objects that went without a word are dropped.
+func TestKeptNoLonger(t *testing.T) {
+	t.Parallel()
+
+	p := newPlace()
+	p.look(t)
+
+	p.tenant = p.tenant.DeepCopy()
+	p.tenant.UID = "uid-next"
+	p.clock.SetTime(epoch.Add(Longest))
+	p.look(t)
+
+	if len(p.memory.looks) != 1 {
+		t.Errorf("%d looks are kept, want that of the other only", len(p.memory.looks))
+	}
+}
+
 // TestChanged holds that each change of what was read is found, and by how many
 // glances at the latest.
 func TestChanged(t *testing.T) {

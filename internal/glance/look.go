@@ -93,19 +93,22 @@ func (l *Look) inTurn() []question {
 	n := l.glances
 	l.glances++
 
-	these, others := l.running, l.rest
-	if n%2 == 1 {
-		these, others = others, these
-	}
+	these := l.running
 
 	switch {
-	case len(these) > 0:
-		return these[n/2%len(these):][:1]
-	case len(others) > 0:
-		return others[n%len(others):][:1]
-	default:
+	case len(l.running)+len(l.rest) == 0:
 		return nil
+	case len(l.running) == 0:
+		these = l.rest
+	case len(l.rest) > 0:
+		if n%2 == 1 {
+			these = l.rest
+		}
+
+		n /= 2
 	}
+
+	return these[n%len(these):][:1]
 }
 
 // versionOf an object that was read, or not found, by err.

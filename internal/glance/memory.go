@@ -5,6 +5,7 @@ package glance
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -54,10 +55,14 @@ func NewMemory(c clock.PassiveClock) *Memory {
 // Keep what the look l at o came to. It has to come to the same again as long as
 // nothing changes that it has read.
 func (m *Memory) Keep(o client.Object, l *Look, found managed.ExternalObservation) {
-	until := m.clock.Now().Add(wait.Jitter(lasts, 1))
+	now := m.clock.Now()
+	until := now.Add(wait.Jitter(lasts, 1))
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
+	// Not everyone who lets go of an object says so here.
+	maps.DeleteFunc(m.looks, func(_ types.UID, k kept) bool { return !now.Before(k.until) })
 
 	m.looks[o.GetUID()] = kept{look: l, version: o.GetResourceVersion(), found: found, until: until}
 }

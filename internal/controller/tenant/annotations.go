@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,7 +19,8 @@ import (
 // initializer writes the annotations that a Tenant starts a pass with.
 type initializer struct{ kube client.Client }
 
-// Initialize names the release as the external name, see [reconciler.Initialize].
+// Initialize names the release as the external name, see [reconciler.Initialize]. For a
+// Tenant without the finalizer it writes nothing: who adds that writes both.
 func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error {
 	t, ok := mg.(*v1alpha1.Tenant)
 	if !ok {
@@ -26,6 +28,10 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 	}
 
 	if !reconciler.Initialize(t, namesOf(t).release) {
+		return nil
+	}
+
+	if !meta.FinalizerExists(t, managed.FinalizerName) && !reconciler.PoliciesOf(t).LooksOnly() {
 		return nil
 	}
 

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +34,14 @@ func TestInitialize(t *testing.T) {
 		writes int
 	}{
 		"New": {
-			reason: "a new Tenant is named for its release", given: func(*v1alpha1.Tenant) {},
+			reason: "a Tenant is named for its release", given: func(tn *v1alpha1.Tenant) { meta.AddFinalizer(tn, managed.FinalizerName) },
+			want: map[string]string{meta.AnnotationKeyExternalName: "vc-alice-default"}, writes: 1,
+		},
+		"Unheld": {reason: "the write that adds the finalizer adds the name as well", given: func(*v1alpha1.Tenant) {}},
+		"LooksOnly": {
+			reason: "what is only looked at never gets a finalizer", given: func(tn *v1alpha1.Tenant) {
+				tn.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+			},
 			want: map[string]string{meta.AnnotationKeyExternalName: "vc-alice-default"}, writes: 1,
 		},
 		"Named": {
@@ -41,6 +50,7 @@ func TestInitialize(t *testing.T) {
 		},
 		"Died": {
 			reason: "the mark of a Create that never returned goes, and nothing else", given: func(tn *v1alpha1.Tenant) {
+				meta.AddFinalizer(tn, managed.FinalizerName)
 				meta.SetExternalName(tn, "vc-alice-default")
 				meta.SetExternalCreateFailed(tn, earlier)
 				meta.SetExternalCreatePending(tn, later)
@@ -58,7 +68,7 @@ func TestInitialize(t *testing.T) {
 				meta.AnnotationKeyExternalCreateSucceeded: later.Format(time.RFC3339),
 			},
 		},
-		"Refused": {reason: "a write that fails is an error", given: func(*v1alpha1.Tenant) {}, refuse: errInjected},
+		"Refused": {reason: "a write that fails is an error", given: func(tn *v1alpha1.Tenant) { meta.AddFinalizer(tn, managed.FinalizerName) }, refuse: errInjected},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,6 +83,10 @@ func TestInitialize(t *testing.T) {
 
 			if err := (initializer{kube: w.kube}).Initialize(t.Context(), tn); !errors.Is(err, tc.refuse) {
 				t.Errorf("%s: want error %v, got %v", tc.reason, tc.refuse, err)
+			}
+
+			if tc.want != nil && meta.GetExternalName(tn) == "" {
+				t.Errorf("%s: it has no external name in hand", tc.reason)
 			}
 
 			if diff := cmp.Diff(tc.want, read[*v1alpha1.Tenant](w, w.kube, tn.GetNamespace(), tn.GetName()).GetAnnotations()); diff != "" {

@@ -18,7 +18,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -173,10 +172,13 @@ func (c *connector) Connect(ctx context.Context, t *v1alpha1.Tenant) (managed.Ty
 }
 
 // forget what is kept of a Tenant beside the cluster, which is gone.
-func (c *connector) forget(tenant types.UID) {
-	c.places.forget(tenant)
-	c.unseen.forget(tenant)
-	c.tenants.Drop(tenant)
+func (c *connector) forget(t *v1alpha1.Tenant) {
+	c.looks.Forget(t)
+	c.failures.forgetTenant(t)
+	c.stages.forget(t)
+	c.places.forget(t.GetUID())
+	c.unseen.forget(t.GetUID())
+	c.tenants.Drop(t.GetUID())
 }
 
 // Disconnect tells of what the pass changed, if that was stored. It closes nothing: the host's clients

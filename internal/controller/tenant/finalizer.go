@@ -5,10 +5,10 @@ package tenant
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,7 +25,7 @@ type finalizer struct {
 	record event.Recorder
 	clock  clock.PassiveClock
 	// forget what is kept of a Tenant beside the cluster.
-	forget func(tenant types.UID)
+	forget func(t *v1alpha1.Tenant)
 	// keep is nil when nothing is reported.
 	keep keeper
 }
@@ -37,17 +37,20 @@ func (f finalizer) AddFinalizer(ctx context.Context, o resource.Object) error {
 
 // RemoveFinalizer errs when the last report cannot be kept.
 func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error {
-	if t, ok := o.(*v1alpha1.Tenant); ok {
-		if err := f.keepLast(ctx, t); err != nil {
-			return err
-		}
+	t, ok := o.(*v1alpha1.Tenant)
+	if !ok {
+		return fmt.Errorf("cannot remove the finalizer of a %T: %w", o, errNotTenant)
+	}
+
+	if err := f.keepLast(ctx, t); err != nil {
+		return err
 	}
 
 	if err := f.shared().RemoveFinalizer(ctx, o); err != nil {
 		return err
 	}
 
-	f.forget(o.GetUID())
+	f.forget(t)
 
 	return nil
 }

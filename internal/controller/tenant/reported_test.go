@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 )
@@ -337,7 +338,9 @@ func (k *keeping) add(_ context.Context, r report.Report) error {
 func (w *world) finalizer(keep keeper) finalizer {
 	return finalizer{
 		Finalizer: resource.NewAPIFinalizer(w.kube, managed.FinalizerName), live: w.kube, record: w.events, clock: w.clock, keep: keep,
-		forget: (&connector{places: w.places, unseen: w.unseen, tenants: tenantapi.NewPool()}).forget,
+		forget: (&connector{
+			looks: glance.NewMemory(w.clock), failures: w.failures, stages: w.stages, places: w.places, unseen: w.unseen, tenants: tenantapi.NewPool(),
+		}).forget,
 	}
 }
 
