@@ -174,10 +174,13 @@ func (e *external[T, F]) observeDeletion(ctx context.Context, mg T) (managed.Ext
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, err
 }
 
-// Create makes what is wanted. The runtime then says Creating of what may be Ready
-// already, until it is looked at again.
+// Create makes what is wanted, and has it looked at again soon: the runtime says
+// Creating of it until then.
 func (e *external[T, F]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
-	err := e.act(ctx, mg)
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
+
+	err := e.write(ctx, mg)
 	if err == nil {
 		e.Waker.WakeAfter(client.ObjectKeyFromObject(mg), createdDelay)
 	}
@@ -185,23 +188,27 @@ func (e *external[T, F]) Create(ctx context.Context, mg T) (managed.ExternalCrea
 	return managed.ExternalCreation{}, err
 }
 
-// Update brings what is there to what is wanted.
+// Update brings what is there to what is wanted, looks again and writes what came of it
+// into the status. It waits for nothing.
 func (e *external[T, F]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
-	return managed.ExternalUpdate{}, e.act(ctx, mg)
-}
-
-// act does what Observe saw to be done, looks again and writes what came of it into
-// the status. It waits for nothing.
-func (e *external[T, F]) act(ctx context.Context, mg T) error {
 	ctx, cancel := e.bounded(ctx)
 	defer cancel()
 
-	if err := e.handler.Write(ctx, e.Pass, mg, e.seen); err != nil {
-		e.settle(mg, e.wasReady, e.handler.Summarize(e.Pass, mg, e.seen, err))
-		return err
+	if err := e.write(ctx, mg); err != nil {
+		return managed.ExternalUpdate{}, err
 	}
 
-	return e.look(ctx, mg)
+	return managed.ExternalUpdate{}, e.look(ctx, mg)
+}
+
+// write does what Observe saw to be done. The status says why it failed.
+func (e *external[T, F]) write(ctx context.Context, mg T) error {
+	err := e.handler.Write(ctx, e.Pass, mg, e.seen)
+	if err != nil {
+		e.settle(mg, e.wasReady, e.handler.Summarize(e.Pass, mg, e.seen, err))
+	}
+
+	return err
 }
 
 // Delete asks for the deletion of what is left.

@@ -169,44 +169,44 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-// TestAct holds that after a write it looks again, and that one that failed is told.
+// TestAct holds that after an update it looks again, and that a write that failed is told.
 func TestAct(t *testing.T) {
 	t.Parallel()
 
+	create := func(e managed.TypedExternalClient[*v1alpha1.AdvisorAgent], a *v1alpha1.AdvisorAgent) error {
+		_, err := e.Create(t.Context(), a)
+		return err
+	}
+	update := func(e managed.TypedExternalClient[*v1alpha1.AdvisorAgent], a *v1alpha1.AdvisorAgent) error {
+		_, err := e.Update(t.Context(), a)
+		return err
+	}
 	cases := map[string]struct {
 		reason string
+		act    func(managed.TypedExternalClient[*v1alpha1.AdvisorAgent], *v1alpha1.AdvisorAgent) error
 		fails  string
 		says   string
 		calls  []string
 	}{
-		"Done":   {"what was written is looked at", "", "all well", []string{"gather", "write", "gather"}},
-		"Failed": {"what cannot be written is not", "write", "all well; a change failed: injected failure", []string{"gather", "write"}},
+		"Created":      {"what was created the next pass looks at", create, "", "all well", []string{"gather", "write"}},
+		"CreateFailed": {"what cannot be created is told", create, "write", "all well; a change failed: injected failure", []string{"gather", "write"}},
+		"Updated":      {"what was updated is looked at", update, "", "all well", []string{"gather", "write", "gather"}},
+		"UpdateFailed": {"what cannot be updated is not", update, "write", "all well; a change failed: injected failure", []string{"gather", "write"}},
 	}
 	for name, tc := range cases {
-		for what, act := range map[string]func(managed.TypedExternalClient[*v1alpha1.AdvisorAgent], *v1alpha1.AdvisorAgent) error{
-			"Create": func(e managed.TypedExternalClient[*v1alpha1.AdvisorAgent], a *v1alpha1.AdvisorAgent) error {
-				_, err := e.Create(t.Context(), a)
-				return err
-			},
-			"Update": func(e managed.TypedExternalClient[*v1alpha1.AdvisorAgent], a *v1alpha1.AdvisorAgent) error {
-				_, err := e.Update(t.Context(), a)
-				return err
-			},
-		} {
-			h, a := &fakeHandler{facts: fakeFacts{exists: true}, fails: map[string]bool{tc.fails: true}}, insidetest.Agent("a")
-			e := newStage(t, insidetest.Tenant(), secretOf(insidetest.Tenant())).connect(t, h, a)
+		h, a := &fakeHandler{facts: fakeFacts{exists: true}, fails: map[string]bool{tc.fails: true}}, insidetest.Agent("a")
+		e := newStage(t, insidetest.Tenant(), secretOf(insidetest.Tenant())).connect(t, h, a)
 
-			if _, err := e.Observe(t.Context(), a); err != nil {
-				t.Fatal(err)
-			}
+		if _, err := e.Observe(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
 
-			if err := act(e, a); (err != nil) != (tc.fails != "") || a.Status.Message != tc.says || a.Status.Image != "seen" {
-				t.Errorf("%s, %s: %s: %v, %q", name, what, tc.reason, err, a.Status.Message)
-			}
+		if err := tc.act(e, a); (err != nil) != (tc.fails != "") || a.Status.Message != tc.says || a.Status.Image != "seen" {
+			t.Errorf("%s: %s: %v, %q", name, tc.reason, err, a.Status.Message)
+		}
 
-			if !slices.Equal(h.calls, tc.calls) {
-				t.Errorf("%s, %s: %s: %v", name, what, tc.reason, h.calls)
-			}
+		if !slices.Equal(h.calls, tc.calls) {
+			t.Errorf("%s: %s: %v", name, tc.reason, h.calls)
 		}
 	}
 }

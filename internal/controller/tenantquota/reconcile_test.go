@@ -376,6 +376,8 @@ func TestLostAfterWrite(t *testing.T) {
 		return nil
 	})
 
+	w.Reconcile("q")
+
 	if q := w.Reconcile("q"); !strings.Contains(q.Status.Message, "injected failure") || insidetest.Synced(q) || !written {
 		t.Errorf("%q", q.Status.Message)
 	}

@@ -34,6 +34,8 @@ func ExpectRubbishTold[O resource.Managed, S any](
 			*specOf(o) = spec
 
 			w := world(t, Ready(o)...)
+			w.Reconcile("a") // What it creates it looks at in the next pass.
+
 			for range 2 {
 				ExpectTold(t, w.Reconcile("a"))
 			}
