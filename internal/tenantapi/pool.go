@@ -39,7 +39,7 @@ type API struct {
 	// Helm works on the releases inside the vCluster.
 	Helm *helm.Host
 
-	http         *http.Client
+	transport    *http.Transport
 	followers    followers
 	probeTimeout time.Duration
 }
@@ -126,27 +126,28 @@ func (p *Pool) dropIdle() {
 
 // open makes the clients for cfg.
 func open(cfg *rest.Config) (*API, error) {
-	cfg = rest.CopyConfig(cfg)
-	// client-go keeps transports for ever unless they have a function of their own.
-	cfg.Proxy = http.ProxyFromEnvironment
-	// A client that is given its HTTP client adds none.
-	cfg.UserAgent = userAgent
-	answers.Check(cfg)
-	answers.Bound(cfg, answers.OfTenant)
+	t, err := newTransport(cfg)
+	if err != nil {
+		return nil, err
+	}
 
-	h, err := rest.HTTPClientFor(cfg)
+	with := &rest.Config{
+		Host:        cfg.Host,
+		BearerToken: cfg.BearerToken,
+		Transport:   t,
+		UserAgent:   userAgent, // A client that is given its HTTP client adds none.
+		QPS:         -1,        // The API server's own fairness limits the rate.
+	}
+	answers.Check(with)
+	answers.Bound(with, answers.OfTenant)
+
+	h, err := rest.HTTPClientFor(with)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make an HTTP client for the tenant's API: %w", err)
 	}
 
-	// All clients share the connections: what is said of TLS is in the transport.
-	shared := &rest.Config{
-		Host:      cfg.Host,
-		APIPath:   cfg.APIPath,
-		Transport: h.Transport,
-		UserAgent: userAgent,
-		QPS:       -1, // The API server's own fairness limits the rate.
-	}
+	// All clients share the connections, and what is said of credentials is in the HTTP client.
+	shared := &rest.Config{Host: with.Host, Transport: h.Transport, UserAgent: userAgent, QPS: -1}
 
 	live, err := client.NewWithWatch(shared, client.Options{HTTPClient: h, Scheme: scheme, Mapper: mapper})
 	if err != nil {
@@ -158,12 +159,12 @@ func open(cfg *rest.Config) (*API, error) {
 		return nil, fmt.Errorf("cannot make a Helm client for the tenant's API: %w", err)
 	}
 
-	return &API{Live: live, Helm: releases, http: h}, nil
+	return &API{Live: live, Helm: releases, transport: t}, nil
 }
 
 func (a *API) close() {
 	a.followers.stop()
-	a.http.CloseIdleConnections()
+	a.transport.CloseIdleConnections()
 }
 
 // Probe asks the tenant's API for something that only its credentials may read.

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantapi
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// dialTimeout, handshakeTimeout, keepAlive and idleTimeout are those of client-go.
+	dialTimeout      = 30 * time.Second
+	handshakeTimeout = 10 * time.Second
+	keepAlive        = 30 * time.Second
+	idleTimeout      = 90 * time.Second
+	// bufferSize is enough for the header of nearly every request and answer.
+	bufferSize = 1 << 10
+	// idleConns is how many connections are kept of those that one pass had at once.
+	idleConns = 4
+)
+
+// newTransport connects to the API of cfg as client-go would, but holds little memory, as
+// there is one connection for each Tenant: it speaks HTTP/1.1, has small buffers, and
+// decodes the certificate when it is asked for, which is once a connection.
+func newTransport(cfg *rest.Config) (*http.Transport, error) {
+	trust, err := rest.TLSConfigFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{ServerName: cfg.ServerName, CAData: cfg.CAData}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot trust the tenant's API: %w", err)
+	}
+
+	if cert, key := cfg.CertData, cfg.KeyData; len(cert) > 0 {
+		trust.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			pair, err := tls.X509KeyPair(cert, key)
+			return &pair, err //nolint:wrapcheck // The handshake says what it is about.
+		}
+	}
+
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext,
+		TLSClientConfig:     trust,
+		TLSHandshakeTimeout: handshakeTimeout,
+		MaxIdleConnsPerHost: idleConns,
+		IdleConnTimeout:     idleTimeout,
+		ReadBufferSize:      bufferSize,
+		WriteBufferSize:     bufferSize,
+	}, nil
+}

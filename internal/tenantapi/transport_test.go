@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The KubeOpera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantapi
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/pem"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	certutil "k8s.io/client-go/util/cert"
+
+	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
+)
+
+// withCertificate is a kubeconfig for a server, with a client certificate of its own.
+func withCertificate(t *testing.T, s *httptest.Server) (k *vcluster.Kubeconfig, der []byte) {
+	t.Helper()
+
+	cert, key, err := certutil.GenerateSelfSignedCertKey("tenant", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	raw, err := clientcmd.Write(clientcmdapi.Config{
+		CurrentContext: "vc",
+		Contexts:       map[string]*clientcmdapi.Context{"vc": {Cluster: "vc", AuthInfo: "vc"}},
+		Clusters: map[string]*clientcmdapi.Cluster{"vc": {
+			Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
+		}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{"vc": {ClientCertificateData: cert, ClientKeyData: key}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if k, err = vcluster.ParseKubeconfig(raw); err != nil {
+		t.Fatal(err)
+	}
+
+	block, _ := pem.Decode(cert)
+
+	return k, block.Bytes
+}
+
+// TestConnection holds that all that is asked of an API one after the other goes by one
+// connection, with the client's certificate, and that it is closed with the clients.
+func TestConnection(t *testing.T) {
+	t.Parallel()
+
+	inner, states, certs := newServer(t), make(chan http.ConnState, 100), make(chan []byte, 100)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		certs <- r.TLS.PeerCertificates[0].Raw
+
+		r.Header.Set("Authorization", "Bearer good")
+		inner.Config.Handler.ServeHTTP(w, r)
+	}))
+	s.EnableHTTP2 = true
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS12}
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew || state == http.StateClosed {
+			states <- state
+		}
+	}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+
+	p := NewPool()
+	k, cert := withCertificate(t, s)
+	a := get(t, p, "one", k)
+
+	for range 3 {
+		if err := a.Probe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		if got := within(t, certs, "a request"); !bytes.Equal(got, cert) {
+			t.Error("it was asked with another certificate")
+		}
+	}
+
+	p.Drop("one")
+
+	for _, want := range []http.ConnState{http.StateNew, http.StateClosed} {
+		if got := within(t, states, "a change of the connection"); got != want {
+			t.Fatalf("want a connection that is %s, got %s", want, got)
+		}
+	}
+}
