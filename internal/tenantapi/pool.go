@@ -36,8 +36,9 @@ type API struct {
 	// Live reads and writes at the tenant's API server. It knows the kinds of
 	// [Kinds] and no other.
 	Live client.WithWatch
-	// Helm works on the releases inside the vCluster.
-	Helm *helm.Host
+	// Helm works on the releases inside the vCluster. It is made when it is first asked
+	// for, as not every Tenant has any.
+	Helm func() (*helm.Host, error)
 
 	transport    *http.Transport
 	followers    followers
@@ -154,10 +155,7 @@ func open(cfg *rest.Config) (*API, error) {
 		return nil, fmt.Errorf("cannot make a client for the tenant's API: %w", err)
 	}
 
-	releases, err := helm.NewHost(shared)
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a Helm client for the tenant's API: %w", err)
-	}
+	releases := sync.OnceValues(func() (*helm.Host, error) { return helm.NewHost(shared) })
 
 	return &API{Live: live, Helm: releases, transport: t}, nil
 }

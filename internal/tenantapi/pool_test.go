@@ -214,7 +214,12 @@ func TestClients(t *testing.T) {
 		t.Error(err)
 	}
 
-	if _, err := a.Helm.Client("flux-system").Get(t.Context(), "flux"); !errors.Is(err, helm.ErrReleaseNotFound) {
+	releases, err := a.Helm()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := releases.Client("flux-system").Get(t.Context(), "flux"); !errors.Is(err, helm.ErrReleaseNotFound) {
 		t.Errorf("want %v, got %v", helm.ErrReleaseNotFound, err)
 	}
 

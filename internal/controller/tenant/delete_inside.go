@@ -143,7 +143,12 @@ func (e *external) findFlux(ctx context.Context, t *v1alpha1.Tenant) (bool, *way
 		return false, nil, fmt.Errorf("the tenant's API at %s cannot be used: %w", k.Endpoint(), err)
 	}
 
-	r, err := in.flux.Get(ctx, flux.ReleaseName)
+	releases, err := in.flux()
+	if err != nil {
+		return false, nil, err
+	}
+
+	r, err := releases.Get(ctx, flux.ReleaseName)
 
 	switch {
 	case errors.Is(err, helm.ErrReleaseNotFound):
@@ -171,7 +176,12 @@ func (e *external) removeInside(ctx context.Context, r insideRemains) error {
 	ctx, cancel := context.WithTimeout(ctx, inside.PassTimeout)
 	defer cancel()
 
-	if err := r.in.flux.Uninstall(ctx, flux.ReleaseName); err != nil {
+	releases, err := r.in.flux()
+	if err == nil {
+		err = releases.Uninstall(ctx, flux.ReleaseName)
+	}
+
+	if err != nil {
 		return fmt.Errorf("cannot uninstall release %q inside the vCluster: %w", flux.ReleaseName, err)
 	}
 

@@ -105,7 +105,12 @@ func (e *external) gatherFlux(ctx context.Context, f *facts) {
 
 // readFlux looks at Flux inside the vCluster.
 func (e *external) readFlux(ctx context.Context, in *wayIn, f *fluxFacts) error {
-	r, err := in.flux.Get(ctx, flux.ReleaseName)
+	releases, err := in.flux()
+	if err != nil {
+		return err
+	}
+
+	r, err := releases.Get(ctx, flux.ReleaseName)
 	if err != nil && !errors.Is(err, helm.ErrReleaseNotFound) {
 		return fmt.Errorf("cannot read release %q inside the vCluster: %w", flux.ReleaseName, err)
 	}
@@ -215,9 +220,14 @@ func (e *external) makeFlux(ctx context.Context, t *v1alpha1.Tenant, in *wayIn, 
 		return err
 	}
 
+	releases, err := in.flux()
+	if err != nil {
+		return err
+	}
+
 	in.follow(flux.Namespace)
 
-	return e.writeRelease(ctx, t, in.flux, flux.ReleaseName, releaseChange{
+	return e.writeRelease(ctx, t, releases, flux.ReleaseName, releaseChange{
 		chart: c, values: f.desired.values, release: f.release, state: f.state, reason: f.reason, where: " inside the vCluster",
 	})
 }

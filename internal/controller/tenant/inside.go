@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"context"
+	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,7 +20,8 @@ import (
 // wayIn is the way into one vCluster.
 type wayIn struct {
 	live client.Client
-	flux helm.Client
+	// flux works on Flux's release, and is made when it is asked for.
+	flux func() (helm.Client, error)
 	// probe asks the API for something that only its credentials may read.
 	probe func(ctx context.Context) error
 	// follow tells of each change of the Deployments of a namespace; unfollow ends it.
@@ -39,8 +41,15 @@ func (c *connector) opener(t *v1alpha1.Tenant, look *glance.Look) func(k *vclust
 
 		return &wayIn{
 			live: look.Live(api.Live, nil),
-			// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
-			flux: newLookingHelm(api.Helm.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()), look),
+			flux: sync.OnceValues(func() (helm.Client, error) {
+				h, err := api.Helm()
+				if err != nil {
+					return nil, err
+				}
+
+				// A hook would hold up the pass, and a pod more than the quota holds an upgrade.
+				return newLookingHelm(h.Client(flux.Namespace, helm.SkipHooks(), helm.WithoutSurge()), look), nil
+			}),
 			probe: func(ctx context.Context) error {
 				err := c.probe(ctx, t, api)
 				look.Asked("", err, func(ctx context.Context) (string, error) { return "", api.Probe(ctx) })

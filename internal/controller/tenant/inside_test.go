@@ -131,7 +131,12 @@ func TestOpener(t *testing.T) {
 		t.Error(err)
 	}
 
-	if _, err := in.flux.Get(t.Context(), flux.ReleaseName); err == nil || !strings.Contains(err.Error(), flux.ReleaseName) {
+	releases, err := in.flux()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := releases.Get(t.Context(), flux.ReleaseName); err == nil || !strings.Contains(err.Error(), flux.ReleaseName) {
 		t.Errorf("a release that is not there: %v", err)
 	}
 

@@ -344,7 +344,7 @@ func (w *world) external(t *v1alpha1.Tenant) *external {
 // open is the way into the vCluster.
 func (w *world) open(k *vcluster.Kubeconfig) (*wayIn, error) {
 	return &wayIn{
-		live: w.inner, flux: w.flux.client(),
+		live: w.inner, flux: func() (helm.Client, error) { return w.flux.client(), nil },
 		probe:    func(ctx context.Context) error { return w.probe(ctx, k.RESTConfig()) },
 		follow:   func(namespace string) { w.await(namespace, true) },
 		unfollow: func(namespace string) { w.await(namespace, false) },
