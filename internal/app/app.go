@@ -125,9 +125,13 @@ func addStarter(mgr ctrl.Manager, c Config, charts *helm.ChartCache, log logr.Lo
 // addControllers adds all controllers of the provider. The kinds of all must be
 // served.
 func addControllers(mgr ctrl.Manager, c Config, o controller.Options, charts *helm.ChartCache) error {
-	for _, l := range []resource.ManagedList{&v1alpha1.TenantList{}, &v1alpha1.AdvisorAgentList{}, &v1alpha1.TenantQuotaList{}} {
-		if err := mgr.Add(statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, o.MetricOptions.MRStateMetrics, l, c.Poll)); err != nil {
-			return fmt.Errorf("cannot add the count of %T: %w", l, err)
+	for _, empty := range []func() resource.ManagedList{
+		func() resource.ManagedList { return &v1alpha1.TenantList{} },
+		func() resource.ManagedList { return &v1alpha1.AdvisorAgentList{} },
+		func() resource.ManagedList { return &v1alpha1.TenantQuotaList{} },
+	} {
+		if err := mgr.Add(counter(mgr.GetClient(), o, empty)); err != nil {
+			return fmt.Errorf("cannot add the count of %T: %w", empty(), err)
 		}
 	}
 	if err := config.Setup(mgr, o); err != nil {
