@@ -206,10 +206,20 @@ func (e *external) repair(ctx context.Context, t *v1alpha1.Tenant, f *facts) err
 	})
 }
 
-// prepare gets the chart for a release that is to be written, and refuses what
+// prepare the release that is to be written, once for each look.
+func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
+	if f.prepared == nil {
+		c, err := e.checked(ctx, f)
+		f.prepared = &prepared{c, err}
+	}
+
+	return f.prepared.chart, f.prepared.refused
+}
+
+// checked gets the chart for a release that is to be written, and refuses what
 // must not be: a change that the vCluster would not survive, and values that the
 // chart's schema refuses.
-func (e *external) prepare(ctx context.Context, f *facts) (*helm.Chart, error) {
+func (e *external) checked(ctx context.Context, f *facts) (*helm.Chart, error) {
 	if f.invalid != nil {
 		return nil, f.invalid
 	}

@@ -69,9 +69,11 @@ type facts struct {
 
 	release *helm.Release
 	// drift says in words what is wrong with an object of the release; empty when nothing is.
-	drift    string
-	state    releaseState
-	reason   string
+	drift  string
+	state  releaseState
+	reason string
+	// prepared is what the release is to be written with; nil until that was asked.
+	prepared *prepared
 	workload controlPlaneFacts
 	access   access
 	// certificate is the kubeconfig's.
@@ -82,6 +84,12 @@ type facts struct {
 	children children
 	// agentRight and quotaRight say that nothing of the Tenant's own must change.
 	agentRight, quotaRight bool
+}
+
+// prepared is a chart for the release, or why it must not be written.
+type prepared struct {
+	chart   *helm.Chart
+	refused error
 }
 
 // gather finds out all that there is to know. An error means that something is
