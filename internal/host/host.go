@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -41,7 +42,8 @@ type Host struct {
 	// NetworkPolicies that the provider made, the workloads and Services of
 	// vClusters, and where the host's own API is. It sees only those that carry their
 	// labels, so that what it does not find may still exist, and leaves out what nobody
-	// asks for, see slim. Any other kind is an error.
+	// asks for, see slim. Any other kind is an error, and so is any read once some kind
+	// could not be watched for minutes.
 	Cached client.Reader
 	// Live reads and writes at the API server.
 	Live client.Client
@@ -126,7 +128,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error
 		return nil, fmt.Errorf("cannot make a client for the host cluster: %w", err)
 	}
 
-	kinds, t := watched(), newTrouble()
+	kinds, t := watched(), newTrouble(clock.RealClock{})
 
 	c, err := cache.New(cfg, cache.Options{
 		HTTPClient:                  httpClient,
@@ -149,7 +151,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error
 		return nil, fmt.Errorf("cannot make a Helm client for the host cluster: %w", err)
 	}
 
-	out := &Host{Cached: c, Live: live, Helm: h, cache: c, trouble: t, ready: make(chan struct{})}
+	out := &Host{Cached: watchedReader{c, t}, Live: live, Helm: h, cache: c, trouble: t, ready: make(chan struct{})}
 
 	return out, out.watch(ctx, kinds, notify)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -43,7 +44,12 @@ type Pool struct {
 	notify Notify
 	hosts  map[string]*entry
 	// failed is why the host of a key could not be made last.
-	failed map[string]error
+	failed map[string]failure
+}
+
+type failure struct {
+	err error
+	at  time.Time
 }
 
 type entry struct {
@@ -64,7 +70,7 @@ func NewPool() *Pool {
 		cancel: cancel,
 		notify: func(types.NamespacedName, bool) {},
 		hosts:  map[string]*entry{},
-		failed: map[string]error{},
+		failed: map[string]failure{},
 	}
 }
 
@@ -180,7 +186,7 @@ func (p *Pool) fail(key string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.failed[key] = err
+	p.failed[key] = failure{err, p.clock.Now()}
 }
 
 // lastFailure is why the host of that key could not be made last, if it was tried.
@@ -188,7 +194,7 @@ func (p *Pool) lastFailure(key string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	return p.failed[key]
+	return p.failed[key].err
 }
 
 func (p *Pool) keep(key string, e *entry) {
@@ -207,4 +213,6 @@ func (p *Pool) dropIdle() {
 			delete(p.hosts, k)
 		}
 	}
+
+	maps.DeleteFunc(p.failed, func(_ string, f failure) bool { return p.clock.Since(f.at) > idle })
 }

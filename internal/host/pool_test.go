@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -32,7 +33,7 @@ type openFn = func(context.Context, *rest.Config, Notify) (*Host, error)
 
 // openSynced makes hosts that are ready at once.
 func openSynced(context.Context, *rest.Config, Notify) (*Host, error) {
-	return &Host{ready: closed(), trouble: newTrouble()}, nil
+	return &Host{ready: closed(), trouble: newTrouble(clock.RealClock{})}, nil
 }
 
 func newTestPool(t *testing.T, open openFn) (*Pool, *clocktesting.FakePassiveClock) {
@@ -165,7 +166,7 @@ func TestPoolWaitsForTheObjects(t *testing.T) {
 
 	synced := make(chan struct{})
 	p, _ := newTestPool(t, func(context.Context, *rest.Config, Notify) (*Host, error) {
-		return &Host{ready: synced, trouble: newTrouble()}, nil
+		return &Host{ready: synced, trouble: newTrouble(clock.RealClock{})}, nil
 	})
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -197,7 +198,7 @@ func TestPoolWaitsForTheObjects(t *testing.T) {
 func TestPoolSaysWhy(t *testing.T) {
 	t.Parallel()
 
-	h := &Host{ready: make(chan struct{}), trouble: newTrouble()}
+	h := &Host{ready: make(chan struct{}), trouble: newTrouble(clock.RealClock{})}
 	p, _ := newTestPool(t, func(context.Context, *rest.Config, Notify) (*Host, error) { return h, nil })
 
 	h.trouble.handle(t.Context(), nil, errors.New("first"))
@@ -236,6 +237,25 @@ func TestPoolKeepsTheHostThatIsAskedFor(t *testing.T) {
 
 	if opened != 1 {
 		t.Errorf("opened %d times, want once", opened)
+	}
+}
+
+// TestPoolForgetsFailures holds that credentials that never worked are not remembered
+// for ever.
+func TestPoolForgetsFailures(t *testing.T) {
+	t.Parallel()
+
+	p, clk := newTestPool(t, func(context.Context, *rest.Config, Notify) (*Host, error) { return nil, errInjected })
+	for i, key := range []string{"first", "second"} {
+		clk.SetTime(epoch.Add(time.Duration(i) * 2 * idle))
+
+		if _, err := p.Get(t.Context(), key, noConfig); !errors.Is(err, errInjected) {
+			t.Fatal(err)
+		}
+	}
+
+	if _, ok := p.failed["second"]; !ok || len(p.failed) != 1 {
+		t.Errorf("remembered are %v", p.failed)
 	}
 }
 
