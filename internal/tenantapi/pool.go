@@ -147,14 +147,13 @@ func open(cfg *rest.Config) (*API, error) {
 		return nil, fmt.Errorf("cannot make an HTTP client for the tenant's API: %w", err)
 	}
 
-	// All clients share the connections, and what is said of credentials is in the HTTP client.
-	shared := &rest.Config{Host: with.Host, Transport: h.Transport, UserAgent: userAgent, QPS: -1}
-
-	live, err := client.NewWithWatch(shared, client.Options{HTTPClient: h, Scheme: scheme, Mapper: mapper})
+	live, err := newLiveClient(with.Host, h.Transport)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client for the tenant's API: %w", err)
 	}
 
+	// What is said of credentials is in the transport.
+	shared := &rest.Config{Host: with.Host, Transport: h.Transport, UserAgent: userAgent, QPS: -1}
 	releases := sync.OnceValues(func() (*helm.Host, error) { return helm.NewHost(shared) })
 
 	return &API{Live: live, Helm: releases, transport: t}, nil
