@@ -22,6 +22,7 @@ func TestSlim(t *testing.T) {
 	bare := metav1.ObjectMeta{Name: "o"}
 	annotated := metav1.ObjectMeta{Annotations: map[string]string{"renewed": "once"}}
 	pods := corev1.PodTemplateSpec{ObjectMeta: annotated, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}}}}
+	claims := []corev1.PersistentVolumeClaim{{ObjectMeta: bare}}
 	service := corev1.ServiceSpec{ClusterIP: "10.0.0.1"}
 
 	cases := map[string]struct {
@@ -29,8 +30,8 @@ func TestSlim(t *testing.T) {
 		have, want client.Object
 	}{
 		"StatefulSet": {
-			"its pods are not looked at, but what it is told to run",
-			&appsv1.StatefulSet{ObjectMeta: managed, Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](1), Template: pods}, Status: appsv1.StatefulSetStatus{ReadyReplicas: 1}},
+			"its pods and volumes are not looked at, but what it is told to run",
+			&appsv1.StatefulSet{ObjectMeta: managed, Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](1), Template: pods, VolumeClaimTemplates: claims}, Status: appsv1.StatefulSetStatus{ReadyReplicas: 1}},
 			&appsv1.StatefulSet{
 				ObjectMeta: bare, Status: appsv1.StatefulSetStatus{ReadyReplicas: 1},
 				Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](1), Template: corev1.PodTemplateSpec{ObjectMeta: annotated}},
