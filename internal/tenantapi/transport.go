@@ -21,8 +21,9 @@ const (
 	idleTimeout      = 90 * time.Second
 	// bufferSize is enough for the header of nearly every request and answer.
 	bufferSize = 1 << 10
-	// idleConns is how many connections are kept of those that one pass had at once.
-	idleConns = 4
+	// maxConns bounds the connections to one API, of which each watch takes one: three at
+	// most, for the news of CoreDNS, Flux and the App Advisor.
+	maxConns = 6
 )
 
 // newTransport connects to the API of cfg as client-go would, but holds little memory, as
@@ -46,7 +47,8 @@ func newTransport(cfg *rest.Config) (*http.Transport, error) {
 		DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext,
 		TLSClientConfig:     trust,
 		TLSHandshakeTimeout: handshakeTimeout,
-		MaxIdleConnsPerHost: idleConns,
+		MaxConnsPerHost:     maxConns,
+		MaxIdleConnsPerHost: maxConns,
 		IdleConnTimeout:     idleTimeout,
 		ReadBufferSize:      bufferSize,
 		WriteBufferSize:     bufferSize,

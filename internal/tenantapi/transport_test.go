@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -91,5 +93,48 @@ func TestConnection(t *testing.T) {
 		if got := within(t, states, "a change of the connection"); got != want {
 			t.Fatalf("want a connection that is %s, got %s", want, got)
 		}
+	}
+}
+
+// TestConnections holds that what is asked of an API at once goes by a bounded number of
+// connections, which are used again.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+
+	inner, opened := newServer(t), atomic.Int32{}
+	arrived, answer := make(chan struct{}, 100), make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-answer
+		inner.Config.Handler.ServeHTTP(w, r)
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+
+	a := get(t, NewPool(), "one", kubeconfig(t, s, "good"))
+
+	var all sync.WaitGroup
+	for range 5 * maxConns {
+		all.Go(func() {
+			if err := a.Probe(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	for range maxConns {
+		within(t, arrived, "a request")
+	}
+
+	close(answer)
+	all.Wait()
+
+	if n := opened.Load(); n != maxConns {
+		t.Errorf("%d connections were opened, want %d", n, maxConns)
 	}
 }
