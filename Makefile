@@ -31,6 +31,8 @@ help: ## Show this.
 
 build: $(OUT)/provider $(OUT)/testbed $(OUT)/demo ## Build the provider, the test bed and the demo into bin/.
 
+# As it is in the packages.
+$(OUT)/provider: export CGO_ENABLED := 0
 $(addprefix $(OUT)/,provider testbed demo packages soak): FORCE
 	$(GO) build -o $@ $(wildcard $(addsuffix /$(@F),./cmd ./cluster ./hack))
 
