@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
 
 const (
@@ -111,11 +112,11 @@ func (l *life) pauseAndHarm(ctx context.Context) (mended, error) {
 	}
 
 	heard := time.Now()
-	sleep(ctx, heardBound)
+	rig.Sleep(ctx, heardBound)
 
 	again, err := l.delete(ctx, &corev1.Secret{ObjectMeta: namesOf(l.tenant).published})
 	if err == nil {
-		sleep(ctx, pausedFor)
+		rig.Sleep(ctx, pausedFor)
 
 		// Where the host API was disturbed, the provider may not have heard of it.
 		if l.soak.host.since(heard) >= heardBound+pausedFor && again(ctx) == nil {

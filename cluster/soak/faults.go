@@ -65,13 +65,13 @@ func (p *period) spoilHost(ctx context.Context, r *rand.Rand) {
 			f := hostFaults[n]
 			s.diary.fault(f.name)
 			s.proxy.Set(f.fault)
-			sleep(ctx, within(r, f.least, f.most))
+			rig.Sleep(ctx, within(r, f.least, f.most))
 			s.proxy.Set(rig.HostFault{})
 		case n == len(hostFaults):
 			s.diary.fault("the host API is away for a minute")
 
 			err := s.proxy.Down()
-			sleep(ctx, away)
+			rig.Sleep(ctx, away)
 			s.tell(errors.Join(err, s.proxy.Up(ctx)))
 		default:
 			s.diary.fault("all watches of the host API are cut")
@@ -94,13 +94,13 @@ func (p *period) spoilKubeopera(ctx context.Context, r *rand.Rand) {
 			f := kubeoperaFaults[n]
 			s.diary.fault(f.name)
 			s.kubeopera.Fail(many, f.fault)
-			sleep(ctx, within(r, leastCalm, mostCalm))
+			rig.Sleep(ctx, within(r, leastCalm, mostCalm))
 			s.kubeopera.Heal()
 		case n == len(kubeoperaFaults):
 			s.diary.fault("kubeopera-api is away for a minute")
 
 			err := s.kubeopera.Down()
-			sleep(ctx, away)
+			rig.Sleep(ctx, away)
 			s.tell(errors.Join(err, s.kubeopera.Up(ctx)))
 		default:
 			s.diary.fault("all tokens of kubeopera-api expire")
@@ -122,7 +122,7 @@ func (p *period) killProvider(ctx context.Context, r *rand.Rand) {
 		s.kills++
 
 		err := s.provider.Kill()
-		sleep(ctx, within(r, 0, mostDead))
+		rig.Sleep(ctx, within(r, 0, mostDead))
 		s.tell(errors.Join(err, s.startAgain(ctx)))
 		end()
 	}

@@ -119,7 +119,7 @@ func (l *life) hasty(ctx context.Context) {
 		return
 	}
 
-	sleep(ctx, within(l.rand, 0, 25*time.Second))
+	rig.Sleep(ctx, within(l.rand, 0, 25*time.Second))
 	l.remove(ctx)
 }
 

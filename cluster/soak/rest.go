@@ -7,13 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 )
-
-// idleFor is more than idle connections live.
-const idleFor = 95 * time.Second
 
 // What the process may have more of at the second rest than at the first. No Tenant
 // is there at either, so that nothing of those that came and went between may be left
@@ -46,9 +42,8 @@ type rest struct {
 // rest waits until the provider has nothing to do, and measures what it still holds.
 func (s *soak) rest(ctx context.Context) (*rest, error) {
 	s.diary.say("measuring the provider at rest")
-	sleep(ctx, idleFor)
 
-	f, err := s.provider.LeastFootprint(ctx)
+	f, err := s.provider.IdleFootprint(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -191,17 +191,9 @@ func (p *period) over(ctx context.Context) bool {
 
 // pause waits so long, or until the period is over. It returns whether it goes on.
 func (p *period) pause(ctx context.Context, d time.Duration) bool {
-	sleep(ctx, min(d, time.Until(p.until)))
+	rig.Sleep(ctx, min(d, time.Until(p.until)))
 
 	return !p.over(ctx)
-}
-
-// sleep for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // within is a random duration from least to most.

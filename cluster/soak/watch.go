@@ -53,7 +53,7 @@ func (s *soak) watch(ctx context.Context) <-chan struct{} {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				check.do(ctx)
-				sleep(ctx, check.every)
+				rig.Sleep(ctx, check.every)
 			}
 		})
 	}

@@ -11,20 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// followAgain is the pause before a watch that failed is begun anew.
+// followAgain is the pause before a watch is begun anew.
 const followAgain = 50 * time.Millisecond
 
 // Follow hands each object of the kind to fn as it is and as it changes, until ctx ends.
 // What fn could not do is tried again.
 func Follow(ctx context.Context, c client.WithWatch, l client.ObjectList, fn func(context.Context, client.Object) error, opts ...client.ListOption) {
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; Sleep(ctx, followAgain) {
 		w, err := c.Watch(ctx, l, opts...)
 		if err != nil {
-			select {
-			case <-time.After(followAgain):
-			case <-ctx.Done():
-			}
-
 			continue
 		}
 

@@ -20,6 +20,8 @@ const (
 	collections = 3
 	// footprintLimit is for so many collections: Go collects every 2 minutes at the latest.
 	footprintLimit = 8 * time.Minute
+	// idleFor is more than idle connections live, and than what a creation leaves behind.
+	idleFor = 95 * time.Second
 )
 
 // Footprint is what the provider's process holds, by its own metrics. Sizes are in bytes.
@@ -97,4 +99,12 @@ func (p *Provider) LeastFootprint(ctx context.Context) (Footprint, error) {
 	}
 
 	return least, nil
+}
+
+// IdleFootprint is the least footprint of a provider that has had nothing to do for some
+// time, so that no connection is left which nobody uses.
+func (p *Provider) IdleFootprint(ctx context.Context) (Footprint, error) {
+	Sleep(ctx, idleFor)
+
+	return p.LeastFootprint(ctx)
 }
