@@ -8,11 +8,13 @@ package barehelm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/cli"
 	"helm.sh/helm/v3/pkg/registry"
@@ -61,28 +63,41 @@ func (h *Helm) configuration(namespace string) (*action.Configuration, error) {
 	return cfg, nil
 }
 
-// Prepare returns the install itself, with all that does not belong to it done.
-func (h *Helm) Prepare(namespace, release string, values map[string]any) (func(context.Context) error, error) {
-	cfg, err := h.configuration(namespace)
-	if err != nil {
-		return nil, err
-	}
-
+// Installer loads the chart, for installs one after the other.
+func (h *Helm) Installer() (*Installer, error) {
 	c, err := loader.LoadArchive(bytes.NewReader(h.chart))
 	if err != nil {
 		return nil, fmt.Errorf("cannot load the chart: %w", err)
 	}
 
+	return &Installer{helm: h, chart: c}, nil
+}
+
+// Installer installs one chart again and again, as one worker of a loop over Helm's SDK
+// does. Helm may change the chart while it installs it, and does not promise that several
+// installs can share it. One without dependencies, such as vCluster's, is as before when
+// the install has ended.
+type Installer struct {
+	helm  *Helm
+	chart *chart.Chart
+}
+
+// Install a release, by clients of its own, whose discovery and validation are as Helm
+// has them. Its namespace is made.
+func (i *Installer) Install(ctx context.Context, namespace, release string, values map[string]any) error {
+	cfg, err := i.helm.configuration(namespace)
+	if err != nil {
+		return err
+	}
+
 	a := action.NewInstall(cfg)
 	a.ReleaseName, a.Namespace, a.CreateNamespace = release, namespace, true
 
-	return func(ctx context.Context) error {
-		if _, err := a.RunWithContext(ctx, c, values); err != nil {
-			return fmt.Errorf("cannot install release %q: %w", release, err)
-		}
+	if _, err := a.RunWithContext(ctx, i.chart, values); err != nil {
+		return fmt.Errorf("cannot install release %q: %w", release, err)
+	}
 
-		return nil
-	}, nil
+	return nil
 }
 
 // Values are those that the release was installed with.
@@ -115,4 +130,19 @@ func (h *Helm) Uninstall(namespace, release string) error {
 	}
 
 	return nil
+}
+
+// Renamed are the values with other names in them, given as old, new, old, new.
+func Renamed(values map[string]any, names ...string) (map[string]any, error) {
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("cannot copy values: %w", err)
+	}
+
+	var out map[string]any
+	if err := json.Unmarshal([]byte(strings.NewReplacer(names...).Replace(string(raw))), &out); err != nil {
+		return nil, fmt.Errorf("cannot copy values: %w", err)
+	}
+
+	return out, nil
 }

@@ -4,8 +4,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,7 +34,10 @@ const (
 	lookEvery = 500 * time.Millisecond
 )
 
-var errEarly = errors.New("the Tenant said so before its API answered")
+var (
+	errEarly      = errors.New("the Tenant said so before its API answered")
+	errWatchEnded = errors.New("the watch ended")
+)
 
 // bench measures on one cluster.
 type bench struct {
@@ -124,7 +127,9 @@ func (b *bench) warmUp(ctx context.Context) error {
 			return err
 		}
 
-		b.likeTenant = func(other *v1alpha1.Tenant) (map[string]any, error) { return renamed(values, t, other) }
+		b.likeTenant = func(other *v1alpha1.Tenant) (map[string]any, error) {
+			return barehelm.Renamed(values, t.Spec.TenantName, other.Spec.TenantName, t.Spec.CloudSpaceID, other.Spec.CloudSpaceID)
+		}
 
 		return nil
 	}
@@ -145,23 +150,6 @@ func (b *bench) warmUp(ctx context.Context) error {
 	_, err := b.bareDefault(ctx)
 
 	return err
-}
-
-// renamed are the values of one Tenant with the names of another.
-func renamed(values map[string]any, from, to *v1alpha1.Tenant) (map[string]any, error) {
-	raw, err := json.Marshal(values)
-	if err != nil {
-		return nil, fmt.Errorf("cannot copy the provider's values: %w", err)
-	}
-
-	text := strings.NewReplacer(from.Spec.TenantName, to.Spec.TenantName, from.Spec.CloudSpaceID, to.Spec.CloudSpaceID).Replace(string(raw))
-
-	var out map[string]any
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		return nil, fmt.Errorf("cannot copy the provider's values: %w", err)
-	}
-
-	return out, nil
 }
 
 func (b *bench) bareSame(ctx context.Context) (time.Duration, error) {
@@ -185,7 +173,7 @@ func (b *bench) bare(ctx context.Context, t *v1alpha1.Tenant, values map[string]
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 
-	install, err := b.helm.Prepare(namespaceOf(t), releaseOf(t), values)
+	helm, err := b.helm.Installer()
 	if err != nil {
 		return 0, err
 	}
@@ -194,7 +182,7 @@ func (b *bench) bare(ctx context.Context, t *v1alpha1.Tenant, values map[string]
 
 	start := time.Now()
 
-	if err := install(ctx); err != nil {
+	if err := helm.Install(ctx, namespaceOf(t), releaseOf(t), values); err != nil {
 		return 0, err
 	}
 
@@ -309,7 +297,7 @@ func (b *bench) tenant(ctx context.Context, t *v1alpha1.Tenant, until xpv2.Condi
 		return d, nil
 	}
 
-	return 0, fmt.Errorf("the watch ended before the Tenant was %s: %w", until, ctx.Err())
+	return 0, fmt.Errorf("cannot see that the Tenant is %s: %w", until, cmp.Or(ctx.Err(), errWatchEnded))
 }
 
 // published asks the Tenant's API with the kubeconfig that its status names.

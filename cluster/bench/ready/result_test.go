@@ -8,10 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 func rounds(tenant ...float64) []round {
@@ -85,24 +81,6 @@ func TestRotate(t *testing.T) {
 		if got := names(rotate(all(), by)); got != want {
 			t.Errorf("rotate by %d: got %q, want %q", by, got, want)
 		}
-	}
-}
-
-func TestRenamed(t *testing.T) {
-	t.Parallel()
-
-	from := &v1alpha1.Tenant{Spec: v1alpha1.TenantSpec{TenantName: "alice", CloudSpaceID: "id-1"}}
-	to := &v1alpha1.Tenant{Spec: v1alpha1.TenantSpec{TenantName: "bob", CloudSpaceID: "id-2"}}
-	values := map[string]any{"sans": []any{"vc-alice.vcluster-alice.svc"}, "labels": map[string]any{"id": "id-1"}, "n": 1.0}
-
-	got, err := renamed(values, from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	want := map[string]any{"sans": []any{"vc-bob.vcluster-bob.svc"}, "labels": map[string]any{"id": "id-2"}, "n": 1.0}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

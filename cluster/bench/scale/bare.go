@@ -5,18 +5,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/bench/barehelm"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
@@ -35,19 +33,7 @@ func (b *bed) learnValues(t *v1alpha1.Tenant) error {
 		return err
 	}
 
-	raw, err := json.Marshal(values)
-	if err != nil {
-		return fmt.Errorf("cannot copy the provider's values: %w", err)
-	}
-
-	b.values = func(other string) (map[string]any, error) {
-		var out map[string]any
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), name, other)), &out); err != nil {
-			return nil, fmt.Errorf("cannot copy the provider's values: %w", err)
-		}
-
-		return out, nil
-	}
+	b.values = func(other string) (map[string]any, error) { return barehelm.Renamed(values, name, other) }
 
 	return nil
 }
@@ -60,6 +46,11 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*limitOf(s.Tenants))
 	defer cancel()
 
+	free, err := b.installers()
+	if err != nil {
+		return err
+	}
+
 	before, err := cpuNow()
 	if err != nil {
 		return err
@@ -67,7 +58,8 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 
 	start := time.Now()
 
-	if err := b.loop(ctx, s.Tenants, b.installBare); err != nil {
+	err = each(ctx, s.Tenants, workers, func(ctx context.Context, i int) error { return b.installBare(ctx, bareName(i), free) })
+	if err != nil {
 		return err
 	}
 
@@ -93,7 +85,8 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 
 	start = time.Now()
 
-	if err := b.loop(ctx, s.Tenants, b.uninstallBare); err != nil {
+	err = each(ctx, s.Tenants, workers, func(ctx context.Context, i int) error { return b.uninstallBare(ctx, bareName(i)) })
+	if err != nil {
 		return err
 	}
 
@@ -107,43 +100,32 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 	return nil
 }
 
-// loop does fn for each name, by so many workers as the provider has.
-func (b *bed) loop(ctx context.Context, n int, fn func(ctx context.Context, name string) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
+// installers are one for each worker.
+func (b *bed) installers() (chan *barehelm.Installer, error) {
+	out := make(chan *barehelm.Installer, workers)
 
-	shown := time.Now()
-
-	for i := range n {
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-
-			return fn(ctx, bareName(i))
-		})
-
-		if time.Since(shown) > showEvery {
-			shown = time.Now()
-			say("  %d of %d releases", i, n)
+	for range workers {
+		i, err := b.helm.Installer()
+		if err != nil {
+			return nil, err
 		}
+
+		out <- i
 	}
 
-	return g.Wait()
+	return out, nil
 }
 
-func (b *bed) installBare(ctx context.Context, name string) error {
+func (b *bed) installBare(ctx context.Context, name string, free chan *barehelm.Installer) error {
 	values, err := b.values(name)
 	if err != nil {
 		return err
 	}
 
-	install, err := b.helm.Prepare(vcluster.HostNamespace(name), vcluster.ReleaseName(name), values)
-	if err != nil {
-		return err
-	}
+	helm := <-free
+	defer func() { free <- helm }()
 
-	return install(ctx)
+	return helm.Install(ctx, vcluster.HostNamespace(name), vcluster.ReleaseName(name), values)
 }
 
 func (b *bed) uninstallBare(ctx context.Context, name string) error {

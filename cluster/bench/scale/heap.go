@@ -36,7 +36,7 @@ const (
 func (b *bed) heaps(ctx context.Context, r *result) error {
 	say("installing %d foreign CRDs", b.flags.ForeignCRDs)
 
-	err := b.each(ctx, b.flags.ForeignCRDs, func(i int) error { return b.host.Client.Create(ctx, foreignCRD(i)) })
+	err := each(ctx, b.flags.ForeignCRDs, atOnce, func(ctx context.Context, i int) error { return b.host.Client.Create(ctx, foreignCRD(i)) })
 	if err != nil {
 		return fmt.Errorf("cannot install foreign CRDs: %w", err)
 	}
@@ -90,7 +90,7 @@ func (b *bed) provoke(ctx context.Context, n float64) error {
 			return "", nil
 		}
 
-		err := b.each(ctx, heapTenants, func(i int) error {
+		err := each(ctx, heapTenants, atOnce, func(ctx context.Context, i int) error {
 			t := &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: rig.Namespace, Name: tenantName(i)}}
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, requestedAt, time.Now().Format(time.RFC3339Nano))
 

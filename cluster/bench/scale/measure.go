@@ -100,7 +100,7 @@ func (b *bed) step(ctx context.Context, s *step) error {
 func (b *bed) addFakes(ctx context.Context, n int) error {
 	say("preparing the fake APIs of %d tenants", n)
 
-	return b.each(ctx, n, func(i int) error { return b.tenants.add(ctx, tenantName(i)) })
+	return each(ctx, n, atOnce, func(ctx context.Context, i int) error { return b.tenants.add(ctx, tenantName(i)) })
 }
 
 // idle measures a provider that has nothing to do.
@@ -211,7 +211,7 @@ func (b *bed) delete(ctx context.Context, s *step) error {
 
 	start := time.Now()
 
-	err := b.each(ctx, s.Tenants, func(i int) error {
+	err := each(ctx, s.Tenants, atOnce, func(ctx context.Context, i int) error {
 		return b.host.Client.Delete(ctx, &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: rig.Namespace, Name: tenantName(i)}})
 	})
 	if err != nil {

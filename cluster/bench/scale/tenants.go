@@ -50,10 +50,12 @@ func newTenant(name string) *v1alpha1.Tenant {
 	return t
 }
 
-// each does fn for 0 to n-1, several at once.
-func (b *bed) each(ctx context.Context, n int, fn func(i int) error) error {
+// each does fn for 0 to n-1, by so many workers.
+func each(ctx context.Context, n, workers int, fn func(ctx context.Context, i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	g.SetLimit(workers)
+
+	shown := time.Now()
 
 	for i := range n {
 		g.Go(func() error {
@@ -61,8 +63,13 @@ func (b *bed) each(ctx context.Context, n int, fn func(i int) error) error {
 				return ctx.Err()
 			}
 
-			return fn(i)
+			return fn(ctx, i)
 		})
+
+		if time.Since(shown) > showEvery {
+			shown = time.Now()
+			say("  %d of %d are begun", i+1, n)
+		}
 	}
 
 	return g.Wait()
@@ -92,7 +99,7 @@ func (b *bed) createAll(ctx context.Context, n int) (creation, error) {
 		return err
 	})
 
-	err := b.each(ctx, n, func(i int) error { return b.host.Client.Create(ctx, newTenant(tenantName(i))) })
+	err := each(ctx, n, atOnce, func(ctx context.Context, i int) error { return b.host.Client.Create(ctx, newTenant(tenantName(i))) })
 	if err != nil {
 		err = fmt.Errorf("cannot create Tenants: %w", err)
 		cancel()
