@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,10 +33,7 @@ const (
 	lookEvery = 500 * time.Millisecond
 )
 
-var (
-	errEarly      = errors.New("the Tenant said so before its API answered")
-	errWatchEnded = errors.New("the watch ended")
-)
+var errEarly = errors.New("the Tenant said so before its API answered")
 
 // bench measures on one cluster.
 type bench struct {
@@ -297,7 +293,7 @@ func (b *bench) tenant(ctx context.Context, t *v1alpha1.Tenant, until xpv2.Condi
 		return d, nil
 	}
 
-	return 0, fmt.Errorf("cannot see that the Tenant is %s: %w", until, cmp.Or(ctx.Err(), errWatchEnded))
+	return 0, fmt.Errorf("cannot see that the Tenant is %s: %w", until, rig.WatchEnded(ctx))
 }
 
 // published asks the Tenant's API with the kubeconfig that its status names.

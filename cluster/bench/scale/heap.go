@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,12 +22,6 @@ const (
 	heapTenants = 10
 	// fewReconciles and manyReconciles are after how many the heap is measured.
 	fewReconciles, manyReconciles = 100, 1000
-	// idleFor is more than idle connections live, and than what a creation leaves behind.
-	idleFor = 95 * time.Second
-	// requestedAt is the annotation by which people ask for a reconcile.
-	requestedAt = "crossplane.io/reconcile-requested-at"
-	// tenantController is the name of the provider's controller of Tenants.
-	tenantController = "managed/tenant.kubeopera.io"
 	// foreignFields is how many fields a foreign kind has.
 	foreignFields = 60
 )
@@ -62,11 +57,7 @@ func (b *bed) heaps(ctx context.Context, r *result) error {
 			return err
 		}
 
-		if err := sleep(ctx, idleFor); err != nil {
-			return err
-		}
-
-		if *m.to, err = b.provider.LeastFootprint(ctx); err != nil {
+		if *m.to, err = b.provider.IdleFootprint(ctx); err != nil {
 			return err
 		}
 
@@ -92,7 +83,7 @@ func (b *bed) provoke(ctx context.Context, n float64) error {
 
 		err := each(ctx, heapTenants, atOnce, func(ctx context.Context, i int) error {
 			t := &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: rig.Namespace, Name: tenantName(i)}}
-			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, requestedAt, time.Now().Format(time.RFC3339Nano))
+			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.AnnotationKeyReconcileRequestedAt, time.Now().Format(time.RFC3339Nano))
 
 			return b.host.Client.Patch(ctx, t, client.RawPatch("application/merge-patch+json", []byte(patch)))
 		})

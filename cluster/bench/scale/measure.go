@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -23,6 +24,9 @@ const (
 	settling = poll * 3 / 2
 )
 
+// tenantController is the provider's controller of Tenants.
+var tenantController = managed.ControllerName(v1alpha1.TenantGroupVersionKind.GroupKind().String())
+
 // measure all that is asked for, into r as it is known.
 func (b *bed) measure(ctx context.Context, r *result) error {
 	if err := b.empty(ctx, r); err != nil {
@@ -32,7 +36,7 @@ func (b *bed) measure(ctx context.Context, r *result) error {
 	for _, n := range b.flags.Steps {
 		r.Steps = append(r.Steps, step{Tenants: n})
 
-		if err := b.step(ctx, &r.Steps[len(r.Steps)-1]); err != nil {
+		if err := b.measureStep(ctx, &r.Steps[len(r.Steps)-1]); err != nil {
 			return fmt.Errorf("cannot measure %d Tenants: %w", n, err)
 		}
 
@@ -68,9 +72,9 @@ func (b *bed) empty(ctx context.Context, r *result) error {
 	return b.provider.Stop()
 }
 
-// step measures one number of Tenants, by a provider of its own. The host is empty
+// measureStep measures one number of Tenants, by a provider of its own. The host is empty
 // before and after.
-func (b *bed) step(ctx context.Context, s *step) error {
+func (b *bed) measureStep(ctx context.Context, s *step) error {
 	if err := b.addFakes(ctx, s.Tenants); err != nil {
 		return err
 	}
@@ -159,10 +163,7 @@ func (b *bed) create(ctx context.Context, s *step) error {
 // rest leaves Ready Tenants alone.
 func (b *bed) rest(ctx context.Context, s *step) error {
 	say("waiting for %s, then measuring at rest for %s", settling, b.flags.Rest)
-
-	if err := sleep(ctx, settling); err != nil {
-		return err
-	}
+	rig.Sleep(ctx, settling)
 
 	mark, err := rig.MarkAudit(b.auditLog)
 	if err != nil {
@@ -171,9 +172,7 @@ func (b *bed) rest(ctx context.Context, s *step) error {
 
 	before, reconciles, load := b.tenants.counted(), b.reconciles(ctx), b.watchLoad(ctx)
 
-	if err := sleep(ctx, b.flags.Rest); err != nil {
-		return err
-	}
+	rig.Sleep(ctx, b.flags.Rest)
 
 	if s.Rest, err = load(); err != nil {
 		return err
@@ -258,15 +257,6 @@ func difference(after, before map[string]float64) map[string]float64 {
 	}
 
 	return out
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // until asks until the answer is empty, and shows it from time to time. It errs with

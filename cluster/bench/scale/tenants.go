@@ -38,9 +38,9 @@ var inTenants = client.InNamespace(rig.Namespace)
 
 func tenantName(i int) string { return fmt.Sprintf("bench-%05d", i) }
 
-// newTenant has neither Flux nor an App Advisor: those would be some 30 more objects in
+// benchTenant has neither Flux nor an App Advisor: those would be some 30 more objects in
 // each vCluster, at the one API server that plays all.
-func newTenant(name string) *v1alpha1.Tenant {
+func benchTenant(name string) *v1alpha1.Tenant {
 	t := &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: rig.Namespace, Name: name}}
 	t.Spec.UserID, t.Spec.TenantName, t.Spec.CloudSpaceID = name, name, name
 	t.Spec.Quota = v1alpha1.QuotaSpec{CPU: ptr.To(kresource.MustParse("4")), Memory: ptr.To(kresource.MustParse("8Gi"))}
@@ -99,7 +99,7 @@ func (b *bed) createAll(ctx context.Context, n int) (creation, error) {
 		return err
 	})
 
-	err := each(ctx, n, atOnce, func(ctx context.Context, i int) error { return b.host.Client.Create(ctx, newTenant(tenantName(i))) })
+	err := each(ctx, n, atOnce, func(ctx context.Context, i int) error { return b.host.Client.Create(ctx, benchTenant(tenantName(i))) })
 	if err != nil {
 		err = fmt.Errorf("cannot create Tenants: %w", err)
 		cancel()
@@ -129,7 +129,7 @@ func (b *bed) awaitReleases(ctx context.Context, n int) error {
 func (b *bed) census(ctx context.Context, n int, what string, l client.ObjectList, is func(client.Object) bool, opts ...client.ListOption) error {
 	seen, shown := map[string]bool{}, time.Now()
 
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; rig.Sleep(ctx, lookEvery) {
 		w, err := b.host.Client.Watch(ctx, l, opts...)
 		if err != nil {
 			return fmt.Errorf("cannot watch %T: %w", l, err)
@@ -216,12 +216,12 @@ func (b *bed) awaitNone(ctx context.Context, n int) error {
 // newTenants measures new Tenants, one after the other. What look returns counts no time.
 func (b *bed) newTenants(ctx context.Context, to *samples, look func(*v1alpha1.Tenant) error) error {
 	for i := range b.flags.Samples {
-		t := newTenant(fmt.Sprintf("new-%05d", i))
+		t := benchTenant(fmt.Sprintf("new-%05d", i))
 		if err := b.tenants.add(ctx, t.GetName()); err != nil {
 			return err
 		}
 
-		if err := b.newTenant(ctx, t, to); err != nil {
+		if err := b.measureNew(ctx, t, to); err != nil {
 			return err
 		}
 
@@ -239,9 +239,9 @@ func (b *bed) newTenants(ctx context.Context, to *samples, look func(*v1alpha1.T
 	return nil
 }
 
-// newTenant creates a Tenant and measures until the provider first writes of it, and
+// measureNew creates a Tenant and measures until the provider first writes of it, and
 // until it is Ready.
-func (b *bed) newTenant(ctx context.Context, t *v1alpha1.Tenant, to *samples) error {
+func (b *bed) measureNew(ctx context.Context, t *v1alpha1.Tenant, to *samples) error {
 	ctx, cancel := context.WithTimeout(ctx, limitOf(1))
 	defer cancel()
 
@@ -275,7 +275,7 @@ func (b *bed) newTenant(ctx context.Context, t *v1alpha1.Tenant, to *samples) er
 		}
 	}
 
-	return fmt.Errorf("a new Tenant is not Ready: %w\n%s", ctx.Err(), b.firstNotReady())
+	return fmt.Errorf("cannot see that a new Tenant is Ready: %w\n%s", rig.WatchEnded(ctx), b.firstNotReady())
 }
 
 func (b *bed) removeNew(ctx context.Context, t *v1alpha1.Tenant) error {
