@@ -76,12 +76,17 @@ func (b *bed) heaps(ctx context.Context, r *result) error {
 // provoke reconciles until there were so many.
 func (b *bed) provoke(ctx context.Context, n float64) error {
 	return until(ctx, 20*time.Minute, func(ctx context.Context) (string, error) {
-		now := b.reconciles(ctx)[tenantController]
+		all, err := b.reconciles(ctx)
+		if err != nil {
+			return "", err
+		}
+
+		now := all[tenantController]
 		if now >= n {
 			return "", nil
 		}
 
-		err := each(ctx, heapTenants, atOnce, func(ctx context.Context, i int) error {
+		err = each(ctx, heapTenants, atOnce, func(ctx context.Context, i int) error {
 			t := &v1alpha1.Tenant{ObjectMeta: metav1.ObjectMeta{Namespace: rig.Namespace, Name: tenantName(i)}}
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.AnnotationKeyReconcileRequestedAt, time.Now().Format(time.RFC3339Nano))
 

@@ -41,8 +41,10 @@ func (f flags) Validate() error {
 	switch {
 	case len(f.Steps) == 0 || slices.Min(f.Steps) < 1 || slices.Max(f.Steps) > maxTenants:
 		return fmt.Errorf("--steps %v cannot be measured; set it to numbers from 1 to %d", f.Steps, maxTenants)
-	case f.Rest < time.Minute:
-		return fmt.Errorf("--rest %s is too short; set it to 1m or more", f.Rest)
+	case f.Rest < longestPoll:
+		return fmt.Errorf("--rest %s may pass without a poll of each Tenant; set it to %s or more", f.Rest, longestPoll)
+	case slices.ContainsFunc(f.Set, func(s string) bool { return strings.HasPrefix(s, "POLL=") }):
+		return fmt.Errorf("--set POLL=... falsifies what is measured at rest, which waits for polls of %s; leave it out", poll)
 	case f.Samples < 1:
 		return fmt.Errorf("--samples %d measures nothing; set it to 1 or more", f.Samples)
 	}

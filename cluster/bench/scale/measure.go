@@ -18,14 +18,18 @@ import (
 )
 
 const (
-	// poll is the provider's default.
-	poll = time.Minute
+	// poll is the provider's default, and longestPoll what it is spread to.
+	poll        = time.Minute
+	longestPoll = poll * 11 / 10
 	// settling is long enough for each Tenant's first poll since it was Ready.
 	settling = poll * 3 / 2
 )
 
-// tenantController is the provider's controller of Tenants.
-var tenantController = managed.ControllerName(v1alpha1.TenantGroupVersionKind.GroupKind().String())
+// The provider's controllers of what it polls. None but the poll wakes them at rest.
+var (
+	tenantController = managed.ControllerName(v1alpha1.TenantGroupVersionKind.GroupKind().String())
+	quotaController  = managed.ControllerName(v1alpha1.TenantQuotaGroupVersionKind.GroupKind().String())
+)
 
 // measure all that is asked for, into r as it is known.
 func (b *bed) measure(ctx context.Context, r *result) error {
@@ -118,7 +122,12 @@ func (b *bed) idle(ctx context.Context, s *step) error {
 func (b *bed) create(ctx context.Context, s *step) error {
 	say("creating %d Tenants", s.Tenants)
 
-	before, inside, load := b.reconciles(ctx), b.tenants.counted(), b.watchLoad(ctx)
+	before, err := b.reconciles(ctx)
+	if err != nil {
+		return err
+	}
+
+	inside, load := b.tenants.counted(), b.watchLoad(ctx)
 
 	taken, err := cpuNow()
 	if err != nil {
@@ -146,7 +155,12 @@ func (b *bed) create(ctx context.Context, s *step) error {
 		return err
 	}
 
-	s.CreateReconciles = difference(b.reconciles(ctx), before)
+	reconciles, err := b.reconciles(ctx)
+	if err != nil {
+		return err
+	}
+
+	s.CreateReconciles = difference(reconciles, before)
 
 	events, err := rig.ReadAudit(b.auditLog, mark)
 	if err != nil {
@@ -170,30 +184,43 @@ func (b *bed) rest(ctx context.Context, s *step) error {
 		return err
 	}
 
-	before, reconciles, load := b.tenants.counted(), b.reconciles(ctx), b.watchLoad(ctx)
+	before, err := b.reconciles(ctx)
+	if err != nil {
+		return err
+	}
 
+	inside, load := b.tenants.counted(), b.watchLoad(ctx)
 	rig.Sleep(ctx, b.flags.Rest)
 
 	if s.Rest, err = load(); err != nil {
 		return err
 	}
 
-	inside, after := b.tenants.counted().since(before), b.reconciles(ctx)
+	inside = b.tenants.counted().since(inside)
+
+	after, err := b.reconciles(ctx)
+	if err != nil {
+		return err
+	}
 
 	events, err := rig.ReadAudit(b.auditLog, mark)
 	if err != nil {
 		return err
 	}
 
-	s.Polls = b.flags.Rest.Minutes() / poll.Minutes()
 	s.RestRequests = sortRequests(events)
 	s.RestRequests.Inside = inside
-	s.RestReconciles = difference(after, reconciles)
-	s.RestMemory, err = b.provider.LeastFootprint(ctx)
+	s.RestReconciles = difference(after, before)
+
+	if s.Polls = s.RestReconciles[tenantController] / float64(s.Tenants); s.Polls == 0 {
+		return fmt.Errorf("the provider has polled no Tenant in %s", b.flags.Rest)
+	}
 
 	for _, l := range s.restLines() {
 		fmt.Println(l)
 	}
+
+	s.RestMemory, err = b.provider.LeastFootprint(ctx)
 
 	return err
 }
@@ -228,13 +255,13 @@ func (b *bed) delete(ctx context.Context, s *step) error {
 }
 
 // reconciles are how often each controller of the provider has reconciled.
-func (b *bed) reconciles(ctx context.Context) map[string]float64 {
-	out := map[string]float64{}
-
+func (b *bed) reconciles(ctx context.Context) (map[string]float64, error) {
 	m, err := b.provider.Metrics(ctx)
 	if err != nil {
-		return out // It is shown, and nothing follows from it.
+		return nil, err
 	}
+
+	out := map[string]float64{}
 
 	for _, c := range m["controller_runtime_reconcile_total"].GetMetric() {
 		for _, l := range c.GetLabel() {
@@ -244,7 +271,7 @@ func (b *bed) reconciles(ctx context.Context) map[string]float64 {
 		}
 	}
 
-	return out
+	return out, nil
 }
 
 func difference(after, before map[string]float64) map[string]float64 {

@@ -70,6 +70,9 @@ func (c counts) writes() int {
 	return sum
 }
 
+// reads are how many of them change nothing.
+func (c counts) reads() int { return c.requests() - c.writes() }
+
 // MarshalJSON writes a list, the most frequent first.
 func (c counts) MarshalJSON() ([]byte, error) {
 	type count struct {

@@ -67,7 +67,7 @@ type step struct {
 	Rest load          `json:"rest"`
 	// RestMemory is after the rest.
 	RestMemory rig.Footprint `json:"restMemory"`
-	// Polls is how many of the provider's polls the rest lasted.
+	// Polls of a Tenant in the rest, on average.
 	Polls            float64            `json:"polls"`
 	CreateRequests   requests           `json:"createRequests"`
 	RestRequests     requests           `json:"restRequests"`
@@ -92,7 +92,7 @@ func (r result) head() string {
 
 // restLines list what was asked for at rest, per Tenant and poll.
 func (s step) restLines() []string {
-	out := []string{fmt.Sprintf("%d Tenants at rest, %.0f polls; count, per Tenant and poll, request", s.Tenants, s.Polls)}
+	out := []string{fmt.Sprintf("%d Tenants at rest, %.2f polls of each; count, per Tenant and poll, request", s.Tenants, s.Polls)}
 
 	for _, p := range []struct {
 		where string

@@ -25,7 +25,8 @@ func measured(tenants int) step {
 		RestMemory: rig.Footprint{Heap: 20<<20 + n*1024},
 		Among:      samples{First: []seconds{sec(0.2)}, Ready: []seconds{sec(1)}},
 	}
-	s.RestRequests.Host = counts{{"get", "/x"}: 3 * polledObjects * tenants, {"watch", "/y"}: 1000}
+	s.RestRequests.Host = counts{{"get", "/x"}: 3 * tenants, {"watch", "/y"}: 1000}
+	s.RestReconciles = map[string]float64{tenantController: 3 * n, quotaController: 3 * n}
 
 	return s
 }
@@ -41,7 +42,7 @@ func TestTable(t *testing.T) {
 	}{
 		"Met":      {reason: "all is as it should be", change: func(*result) {}},
 		"Writes":   {reason: "a single write is one too many", change: func(r *result) { r.Steps[1].RestRequests.Own = counts{{"update", "/x"}: 1} }, missed: "writes per Tenant and poll"},
-		"Reads":    {reason: "one read a poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 1} }, missed: "reads of all APIs"},
+		"Reads":    {reason: "one read a poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 1} }, missed: "reads of all APIs per Tenant and poll"},
 		"Cores":    {reason: "a provider at rest rests", change: func(r *result) { r.Steps[1].Rest.Cores = 0.06 }, missed: "cores"},
 		"Resident": {reason: "it is given so much memory", change: func(r *result) { r.Steps[1].Rest.Resident = 250 << 20; r.Steps[0].Rest.Resident = 200 << 20 }, missed: "RSS"},
 		"First":    {reason: "a new Tenant waits for no others", change: func(r *result) { r.Steps[1].Among.First = []seconds{sec(0.5), sec(1), sec(2)} }, missed: "first reconciled"},
@@ -77,6 +78,18 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: missed is %q, want one of %q", tc.reason, missed, tc.missed)
 			}
 		})
+	}
+}
+
+// TestReadsPerPoll holds that reads are set against the polls that were counted.
+func TestReadsPerPoll(t *testing.T) {
+	t.Parallel()
+
+	s := measured(100)
+	s.RestReconciles[quotaController] = 2 * 100
+
+	if got, want := (result{Steps: []step{s}}).table(), "| … reads per poll of a Tenant or TenantQuota |  | 0.60 |"; !strings.Contains(got, want) {
+		t.Errorf("%q is missing in:\n%s", want, got)
 	}
 }
 
