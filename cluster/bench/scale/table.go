@@ -135,7 +135,7 @@ func (r result) table() string {
 		line(cells)
 	}
 
-	fmt.Fprintf(&b, "\nOn an empty host a new Tenant is first reconciled after %s and Ready after %s (medians of %d).\n",
+	fmt.Fprintf(&b, "\nOn an empty host a new Tenant is first reconciled after %s and Ready after %s (medians of %d, after one that warms up).\n",
 		figures.Median(r.Empty.First), figures.Median(r.Empty.Ready), len(r.Empty.Ready))
 
 	for _, s := range steps {
