@@ -51,7 +51,7 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 		return err
 	}
 
-	before, err := cpuNow()
+	before, err := b.owners.cpuNow()
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (b *bed) bare(ctx context.Context, s *step) error {
 
 	s.Bare.Ready = seconds(time.Since(start))
 
-	after, err := cpuNow()
+	after, err := b.owners.cpuNow()
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,8 @@ type bed struct {
 	provider *rig.Provider
 	helm     *barehelm.Helm
 	auditLog string
+	// owners are of API servers and their etcds.
+	owners owners
 	// values are those of the provider for the Tenant of that name.
 	values func(tenant string) (map[string]any, error)
 
@@ -74,7 +76,7 @@ func startBed(ctx context.Context, f flags) (b *bed, err error) {
 		return nil, fmt.Errorf("cannot make a folder: %w", err)
 	}
 
-	b = &bed{flags: f, folder: folder, auditLog: filepath.Join(folder, "audit.log")}
+	b = &bed{flags: f, folder: folder, auditLog: filepath.Join(folder, "audit.log"), owners: owners{}}
 
 	defer func() {
 		if err != nil {
@@ -126,7 +128,8 @@ func say(format string, args ...any) {
 	fmt.Printf(time.Now().Format("15:04:05")+" "+format+"\n", args...)
 }
 
-// startAPI starts etcd and an API server with these flags beside the usual ones.
+// startAPI starts etcd and an API server of that name, with these flags beside the usual
+// ones.
 func (b *bed) startAPI(name string, flags map[string]string) (*envtest.Environment, error) {
 	e := &envtest.Environment{BinaryAssetsDirectory: b.flags.Programs, ControlPlaneStartTimeout: startLimit, ControlPlaneStopTimeout: startLimit}
 	api := e.ControlPlane.GetAPIServer()
@@ -146,9 +149,21 @@ func (b *bed) startAPI(name string, flags map[string]string) (*envtest.Environme
 	e.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", "8589934592")
 	b.later(func() error { return errors.Join(e.Stop(), out.Close()) })
 
+	before, err := running()
+	if err != nil {
+		return nil, err
+	}
+
 	if _, err := e.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start an API server from the programs in %q: %w", b.flags.Programs, err)
 	}
+
+	after, err := running()
+	if err != nil {
+		return nil, err
+	}
+
+	b.owners.add(name, before, after)
 
 	return e, nil
 }

@@ -17,20 +17,23 @@ import (
 )
 
 // cpu is the CPU time of the benchmark itself and of each program that it has started, by
-// the name of its file: on one machine they share its cores.
+// the name of its file: on one machine they share its cores. An API server and an etcd
+// are told apart by whose they are, as in "etcd (host)".
 type cpu map[string]seconds
 
-// cpuNow is what they have taken until now. The API servers of the host and of all tenants
-// count together.
-func cpuNow() (cpu, error) {
-	out := cpu{}
+// owners say whose a process is, by its id.
+type owners map[int]string
 
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+// running are the benchmark itself and the programs that it has started.
+func running() ([]rig.Stat, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list processes: %w", err)
 	}
 
-	for _, file := range stats {
+	var out []rig.Stat
+
+	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			continue // It has ended.
@@ -42,8 +45,38 @@ func cpuNow() (cpu, error) {
 		}
 
 		if p.PID == os.Getpid() || p.Parent == os.Getpid() {
-			out[p.Name] += seconds(p.CPU)
+			out = append(out, p)
 		}
+	}
+
+	return out, nil
+}
+
+// add says whose those are that run now and did not run before.
+func (o owners) add(owner string, before, now []rig.Stat) {
+	for _, p := range now {
+		if !slices.ContainsFunc(before, func(b rig.Stat) bool { return b.PID == p.PID }) {
+			o[p.PID] = owner
+		}
+	}
+}
+
+// cpuNow is what all that run have taken until now.
+func (o owners) cpuNow() (cpu, error) {
+	all, err := running()
+	if err != nil {
+		return nil, err
+	}
+
+	out := cpu{}
+
+	for _, p := range all {
+		name := p.Name
+		if owner := o[p.PID]; owner != "" {
+			name += " (" + owner + ")"
+		}
+
+		out[name] += seconds(p.CPU)
 	}
 
 	return out, nil
@@ -53,7 +86,7 @@ func cpuNow() (cpu, error) {
 func (c cpu) since(before cpu, tenants int) cpu {
 	out := cpu{}
 	for name, now := range c {
-		out[name] = (now - before[name]) / seconds(tenants)
+		out[name] = (now - before[name]).share(tenants)
 	}
 
 	return out

@@ -12,10 +12,10 @@ import (
 func TestCPU(t *testing.T) {
 	t.Parallel()
 
-	before := cpu{"etcd": sec(1), "kwok": sec(2)}
-	got := cpu{"etcd": sec(2), "kwok": sec(7), "provider": sec(3)}.since(before, 10)
+	before := cpu{"etcd (host)": sec(1), "kwok": sec(2)}
+	got := cpu{"etcd (host)": sec(2), "kwok": sec(7), "provider": sec(3)}.since(before, 10)
 
-	if want := "kwok 0.50 s, provider 0.30 s, etcd 0.10 s"; got.String() != want || got.whole() != "0.90 s" {
+	if want := "kwok 0.50 s, provider 0.30 s, etcd (host) 0.10 s"; got.String() != want || got.whole() != "0.90 s" {
 		t.Errorf("got %q of %q, want %q", got, got.whole(), want)
 	}
 
@@ -24,9 +24,15 @@ func TestCPU(t *testing.T) {
 	}
 }
 
-// TestCPUNow holds that programs that were started count, by the names of their files.
+// TestCPUNow holds that programs that were started count, by the names of their files and
+// by whose they are.
 func TestCPUNow(t *testing.T) {
 	t.Parallel()
+
+	before, err := running()
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	c := exec.Command("sh", "-c", "while :; do :; done")
 	if err := c.Start(); err != nil {
@@ -38,13 +44,21 @@ func TestCPUNow(t *testing.T) {
 		_ = c.Wait()
 	})
 
+	after, err := running()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	o := owners{}
+	o.add("host", before, after)
+
 	for deadline := time.Now().Add(time.Minute); ; {
-		now, err := cpuNow()
+		now, err := o.cpuNow()
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		if now["sh"] > 0 {
+		if now["sh (host)"] > 0 {
 			return
 		}
 

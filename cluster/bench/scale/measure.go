@@ -135,7 +135,7 @@ func (b *bed) create(ctx context.Context, s *step) error {
 
 	inside, load := b.tenants.counted(), b.watchLoad(ctx)
 
-	taken, err := cpuNow()
+	taken, err := b.owners.cpuNow()
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (b *bed) create(ctx context.Context, s *step) error {
 		return err
 	}
 
-	after, err := cpuNow()
+	after, err := b.owners.cpuNow()
 	if err != nil {
 		return err
 	}

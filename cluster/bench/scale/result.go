@@ -22,6 +22,9 @@ func (s seconds) String() string { return fmt.Sprintf("%.2f s", time.Duration(s)
 // MarshalJSON writes them as a number.
 func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
 
+// share is that of one of n.
+func (s seconds) share(n int) seconds { return seconds(time.Duration(s) / time.Duration(n)) }
+
 // result is all that was measured.
 type result struct {
 	Command  string    `json:"command"`
