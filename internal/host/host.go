@@ -33,8 +33,8 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
 
-// userAgent names the writer in a host's audit log.
-const userAgent = "provider-kubeopera"
+// UserAgent names the writer in a host's audit log.
+const UserAgent = "provider-kubeopera"
 
 // Host is one host cluster.
 type Host struct {
@@ -107,7 +107,7 @@ func exportedSecret() client.Object {
 // caches, which stop with ctx. Changes of what a Tenant owns are told to notify.
 func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error) {
 	cfg = rest.CopyConfig(cfg)
-	cfg.UserAgent = userAgent
+	cfg.UserAgent = UserAgent
 	cfg.QPS = -1 // The API server's own fairness limits the rate.
 	answers.Check(cfg)
 	answers.Bound(cfg, answers.OfHost)

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+	"github.com/kubeopera/provider-kubeopera/internal/host"
 )
 
 // request is one kind of request: of any Tenant, whatever its names.
@@ -138,7 +138,8 @@ type requests struct {
 }
 
 // sortRequests counts the requests of an audit log by the cluster that they were for:
-// here one API server is both the host and where Tenants live.
+// here one API server is both the host and where Tenants live. As a host it is spoken to
+// by clients that give their name.
 func sortRequests(events []rig.AuditEvent) requests {
 	out := requests{Host: counts{}, Own: counts{}}
 
@@ -151,20 +152,14 @@ func sortRequests(events []rig.AuditEvent) requests {
 			r.verb = "dry-run"
 		}
 
-		if isOwn(e) {
-			out.Own[r]++
-		} else {
+		if e.UserAgent == host.UserAgent {
 			out.Host[r]++
+		} else {
+			out.Own[r]++
 		}
 	}
 
 	return out
-}
-
-// isOwn says whether the request was for what the provider keeps where Tenants live.
-func isOwn(e *rig.AuditEvent) bool {
-	return e.ObjectRef.APIGroup == v1alpha1.GroupVersion.Group || e.ObjectRef.Namespace == rig.Namespace ||
-		e.ObjectRef.Resource == "customresourcedefinitions" || strings.HasPrefix(e.UserAgent, "provider/")
 }
 
 // perPoll is how often a request was made for each Tenant and poll.

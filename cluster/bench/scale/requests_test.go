@@ -12,24 +12,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
+	"github.com/kubeopera/provider-kubeopera/internal/host"
 )
 
-func event(verb, uri, group, resource, namespace string) rig.AuditEvent {
-	e := rig.AuditEvent{Verb: verb, RequestURI: uri}
-	e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Namespace = group, resource, namespace
-
-	return e
+func event(userAgent, verb, uri string) rig.AuditEvent {
+	return rig.AuditEvent{UserAgent: userAgent, Verb: verb, RequestURI: uri}
 }
 
 func TestSortRequests(t *testing.T) {
 	t.Parallel()
 
-	release := "/api/v1/namespaces/vcluster-bench-00001/secrets/sh.helm.release.v1.vc-bench-00001.v1"
+	const own = "provider/v0.0.0 (linux/amd64) kubernetes/$Format"
+
 	got := sortRequests([]rig.AuditEvent{
-		event("get", release, "", "secrets", "vcluster-bench-00001"),
-		event("get", "/api/v1/namespaces/vcluster-bench-00002/secrets/sh.helm.release.v1.vc-bench-00002.v1", "", "secrets", "vcluster-bench-00002"),
-		event("update", "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/tenants/bench-00001/status", "kubeopera.io", "tenants", "kubeopera-system"),
-		event("patch", "/api/v1/namespaces/vcluster-new-00001/limitranges/x?dryRun=All", "", "limitranges", "vcluster-new-00001"),
+		event(host.UserAgent, "get", "/api/v1/namespaces/vcluster-bench-00001/secrets/sh.helm.release.v1.vc-bench-00001.v1"),
+		event(host.UserAgent, "get", "/api/v1/namespaces/vcluster-bench-00002/secrets/sh.helm.release.v1.vc-bench-00002.v1"),
+		event(own, "update", "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/tenants/bench-00001/status"),
+		event(host.UserAgent, "patch", "/api/v1/namespaces/vcluster-new-00001/limitranges/x?dryRun=All"),
 	})
 	want := requests{
 		Host: counts{
