@@ -58,9 +58,12 @@ func rows() []row {
 		{"… of bare Helm's", fmt.Sprintf("≥ %g", minThroughput), func(_ result, s step) (string, bool) { return compared(s.Bare.Ready, s.Create.Ready) }},
 		{"CPU time of the machine per bare release", "", plain(func(s step) string { return s.BareCPU.whole() })},
 		{"CPU time of the machine per Tenant", "", plain(func(s step) string { return s.CreateCPU.whole() })},
+		{"Provider without Tenants: RSS", "", plain(func(s step) string { return mebibytes(s.Idle.Resident) })},
+		{"… heap after a collection", "", plain(func(s step) string { return mebibytes(s.Idle.Heap) })},
 		{"Provider while it creates: cores", "", plain(func(s step) string { return fmt.Sprintf("%.2f", s.Load.Cores) })},
 		{"… RSS", "", plain(func(s step) string { return mebibytes(float64(s.Load.Resident)) })},
 		{"… descriptors", "", plain(func(s step) string { return fmt.Sprint(s.Load.Descriptors) })},
+		{"… goroutines, when all are Ready", "", plain(func(s step) string { return fmt.Sprintf("%.0f", s.Load.Goroutines) })},
 		{"… requests to the host per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Host.requests(), s.Tenants) })},
 		{"… requests to the Tenants' cluster per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Own.requests(), s.Tenants) })},
 		{"… requests to the tenant's API per Tenant", "", plain(func(s step) string { return perTenant(s.CreateRequests.Inside.requests(), s.Tenants) })},
@@ -96,6 +99,7 @@ func rows() []row {
 		}},
 		{"Bare Helm, releases and namespaces gone per s", "", plain(func(s step) string { return rate(s.Tenants, s.BareDelete) })},
 		{"Tenants gone per s", "", plain(func(s step) string { return rate(s.Tenants, s.Delete) })},
+		{"… of bare Helm's", "", func(_ result, s step) (string, bool) { return compared(s.BareDelete, s.Delete) }},
 	}
 }
 

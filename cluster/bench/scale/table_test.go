@@ -45,10 +45,15 @@ func TestTable(t *testing.T) {
 		"Reads":    {reason: "one read a poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 1} }, missed: "reads of all APIs per Tenant and poll"},
 		"Cores":    {reason: "a provider at rest rests", change: func(r *result) { r.Steps[1].Rest.Cores = 0.06 }, missed: "cores"},
 		"Resident": {reason: "it is given so much memory", change: func(r *result) { r.Steps[1].Rest.Resident = 250 << 20; r.Steps[0].Rest.Resident = 200 << 20 }, missed: "RSS"},
+		"Deployed": {reason: "the provider is as fast as Helm", change: func(r *result) { r.Steps[1].Create.Deployed = sec(112) }, missed: "of bare Helm's"},
+		"AllReady": {reason: "also until all are Ready", change: func(r *result) { r.Steps[1].Create.Ready = sec(112) }, missed: "of bare Helm's"},
 		"First":    {reason: "a new Tenant waits for no others", change: func(r *result) { r.Steps[1].Among.First = []seconds{sec(0.5), sec(1), sec(2)} }, missed: "first reconciled"},
 		"Ready":    {reason: "nor is it slower", change: func(r *result) { r.Steps[1].Among.Ready = []seconds{sec(1.2)} }, missed: "empty host"},
 		"PerTenant": {
 			reason: "a Tenant takes little memory", change: func(r *result) { r.Steps[1].RestMemory.Heap = 120 << 20 }, missed: "heap grows",
+		},
+		"ResidentPerTenant": {
+			reason: "nor does it hold more than its heap", change: func(r *result) { r.Steps[1].Rest.Resident = 190 << 20 }, missed: "RSS by",
 		},
 		"Slower": {
 			reason: "many are as fast as few", change: func(r *result) { r.Steps[0].Create.Ready = sec(7); r.Steps[0].Bare.Ready = sec(7) }, missed: "Throughput at 1,000",
