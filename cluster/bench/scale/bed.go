@@ -64,6 +64,8 @@ type bed struct {
 	owners owners
 	// values are those of the provider for the Tenant of that name.
 	values func(tenant string) (map[string]any, error)
+	// news is how many new Tenants there were. None finds what another has left inside.
+	news int
 
 	// stops end what was started, the last first.
 	stops []func() error

@@ -215,8 +215,10 @@ func (b *bed) awaitNone(ctx context.Context, n int) error {
 
 // newTenants measures n new Tenants, one after the other. What look does counts no time.
 func (b *bed) newTenants(ctx context.Context, n int, to *samples, look func(*v1alpha1.Tenant) error) error {
-	for i := range n {
-		t := benchTenant(fmt.Sprintf("new-%05d", i))
+	for range n {
+		t := benchTenant(fmt.Sprintf("new-%05d", b.news))
+		b.news++
+
 		if err := b.tenants.add(ctx, t.GetName()); err != nil {
 			return err
 		}
