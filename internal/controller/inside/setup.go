@@ -63,7 +63,7 @@ func Setup[T resource.Managed, F Facts](mgr ctrl.Manager, k Kind, h Handler[T, F
 		Watches(&v1alpha1.Tenant{}, handler.EnqueueRequestsFromMapFunc(referring(mgr.GetClient(), k)), builder.WithPredicates(tenantNews())).
 		Watches(k.Object(), handler.EnqueueRequestsFromMapFunc(siblings(mgr.GetClient(), k)), builder.WithPredicates(deletions())).
 		WatchesRawSource(c.Waker.Source()).
-		Complete(ratelimiter.NewReconciler(k.controller(), reconciler.PollsLast(NewReconciler(mgr, k, c, h, o)), o.GlobalRateLimiter))
+		Complete(ratelimiter.NewReconciler(k.controller(), reconciler.Paced(NewReconciler(mgr, k, c, h, o)), o.GlobalRateLimiter))
 }
 
 // NewReconciler makes the managed reconciler of the kind, which writes with the

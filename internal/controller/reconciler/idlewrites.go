@@ -22,9 +22,11 @@ import (
 const maxWritten = 16384
 
 // WithoutIdleWrites is mgr with a client that does not send a status that is stored
-// already. The runtime writes one at the end of each pass, whatever it was.
+// already. The runtime writes one at the end of each pass, whatever it was. A pass that
+// begins before the cache has what the last one wrote reads the object itself: its own
+// status would only meet a conflict, and wait for a backoff.
 func WithoutIdleWrites(mgr manager.Manager) manager.Manager {
-	return quietManager{Manager: mgr, client: quietClient{Client: mgr.GetClient(), written: lru.New(maxWritten)}}
+	return quietManager{Manager: mgr, client: quietClient{Client: mgr.GetClient(), live: mgr.GetAPIReader(), written: lru.New(maxWritten)}}
 }
 
 // quietManager has a quietClient.
@@ -40,19 +42,41 @@ func (m quietManager) GetClient() client.Client { return m.client }
 type quietClient struct {
 	client.Client
 
+	live client.Reader
 	// written are the resource versions that the last write of a status left, by UID.
 	written *lru.Cache
 }
 
+// Get reads an object from the cache, unless that lags behind.
+func (c quietClient) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if err := c.Client.Get(ctx, key, o, opts...); err != nil || !c.isOld(o) {
+		return err
+	}
+
+	return c.live.Get(ctx, key, o, opts...)
+}
+
+// isOld says that o is older than the last write of its status, or of no known age.
+func (c quietClient) isOld(o client.Object) bool {
+	last, ok := c.written.Get(o.GetUID())
+	if !ok {
+		return false
+	}
+
+	version, _ := last.(string) // Nothing else is kept.
+	age, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), version)
+
+	return err != nil || age < 0
+}
+
 func (c quietClient) Status() client.SubResourceWriter {
-	return quietStatus{SubResourceWriter: c.Client.Status(), cache: c.Client, written: c.written}
+	return quietStatus{SubResourceWriter: c.Client.Status(), client: c}
 }
 
 type quietStatus struct {
 	client.SubResourceWriter
 
-	cache   client.Reader
-	written *lru.Cache
+	client quietClient
 }
 
 // Update writes the status of o unless it is stored. One that is gone has none to write: a
@@ -63,12 +87,14 @@ func (s quietStatus) Update(ctx context.Context, o client.Object, opts ...client
 	}
 
 	err := s.SubResourceWriter.Update(ctx, o, opts...)
-	if isGone(err) {
-		return nil
-	}
 
-	if err == nil {
-		s.written.Add(o.GetUID(), o.GetResourceVersion())
+	switch {
+	case isGone(err):
+		return nil
+	case kerrors.IsConflict(err):
+		meetConflict(ctx)
+	case err == nil:
+		s.client.written.Add(o.GetUID(), o.GetResourceVersion())
 	}
 
 	return err
@@ -83,15 +109,12 @@ func isGone(err error) bool {
 // isStored says that o is as the cache has it, and that the cache has what was
 // written last. An older o must meet its conflict, or its transition would be lost.
 func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
-	if last, ok := s.written.Get(o.GetUID()); ok {
-		version, _ := last.(string) // Nothing else is kept.
-		if age, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), version); err != nil || age < 0 {
-			return false
-		}
+	if s.client.isOld(o) {
+		return false
 	}
 
 	have, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
-	if !ok || s.cache.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
+	if !ok || s.client.Client.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
 		return false // To write it says what is wrong.
 	}
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
@@ -54,7 +54,7 @@ func TestGlanceOfWhatIsStored(t *testing.T) {
 
 	w := newWorld(t, alice().Obj())
 	g := newGlancer(w)
-	r := w.reconcilerOf(reconciler.WithoutIdleWrites(&fake.Manager{Client: w.kube, Scheme: testScheme()}), g)
+	r := w.reconcilerOf(reconciler.WithoutIdleWrites(reconcilertest.NewManager(w.kube, testScheme())), g)
 
 	w.reconcile(r)
 	w.bringUp(alice().Obj())
@@ -173,7 +173,7 @@ func TestGlanceAtTheRelease(t *testing.T) {
 	} {
 		w := newWorld(t, alice().Obj())
 		g := newGlancer(w)
-		r := w.reconcilerOf(reconciler.WithoutIdleWrites(&fake.Manager{Client: w.kube, Scheme: testScheme()}), g)
+		r := w.reconcilerOf(reconciler.WithoutIdleWrites(reconcilertest.NewManager(w.kube, testScheme())), g)
 
 		w.reconcile(r)
 		w.bringUp(alice().Obj())

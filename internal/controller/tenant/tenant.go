@@ -115,7 +115,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(c.usersOf(v1alpha1.ProviderConfigGroupVersionKind)), specChanged).
 		Watches(&v1alpha1.ClusterProviderConfig{}, handler.EnqueueRequestsFromMapFunc(c.usersOf(v1alpha1.ClusterProviderConfigGroupVersionKind)), specChanged).
 		WatchesRawSource(waker.Source()).
-		Complete(ratelimiter.NewReconciler(name, reconciler.PollsLast(handingOn{Reconciler: r, kube: mgr.GetClient(), record: c.record}), o.GlobalRateLimiter))
+		Complete(ratelimiter.NewReconciler(name, reconciler.Paced(handingOn{Reconciler: r, kube: mgr.GetClient(), record: c.record}), o.GlobalRateLimiter))
 }
 
 // newConnector makes the external clients of all Tenants.

@@ -14,7 +14,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	xpfake "github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -88,8 +88,8 @@ func (w *World[O]) Renew() {
 func (w *World[O]) Open(types.UID, *vcluster.Kubeconfig) (*tenantapi.API, error) { return w.api, nil }
 
 // Manager has the cluster of the Tenants.
-func (w *World[O]) Manager() *xpfake.Manager {
-	return &xpfake.Manager{Client: w.Kube, Scheme: Scheme()}
+func (w *World[O]) Manager() *reconcilertest.Manager {
+	return reconcilertest.NewManager(w.Kube, Scheme())
 }
 
 // Options of a controller that knows management policies.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reconcilertest helps to test what wakes reconcilers.
+// Package reconcilertest helps to test reconcilers and what wakes them.
 package reconcilertest
 
 import (
