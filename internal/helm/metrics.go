@@ -25,7 +25,7 @@ const (
 var (
 	actions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "kubeopera_helm_actions_total",
-		Help: "Helm actions run against a host cluster, by action (install, upgrade, uninstall, unlock) and result (success, error).",
+		Help: "Helm actions on host clusters and, for Flux, inside vClusters, by action (install, upgrade, uninstall, unlock) and result (success, error).",
 	}, []string{"action", "result"})
 
 	downloads = prometheus.NewCounterVec(prometheus.CounterOpts{

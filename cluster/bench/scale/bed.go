@@ -72,19 +72,13 @@ type bed struct {
 }
 
 // startBed starts all but the provider.
-func startBed(ctx context.Context, f flags) (b *bed, err error) {
+func startBed(ctx context.Context, f flags) (*bed, error) {
 	folder, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a folder: %w", err)
 	}
 
-	b = &bed{flags: f, folder: folder, auditLog: filepath.Join(folder, "audit.log"), owners: owners{}}
-
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, b.close(true))
-		}
-	}()
+	b := &bed{flags: f, folder: folder, auditLog: filepath.Join(folder, "audit.log"), owners: owners{}}
 
 	for _, s := range []struct {
 		what string
@@ -98,7 +92,7 @@ func startBed(ctx context.Context, f flags) (b *bed, err error) {
 		say("%s", s.what)
 
 		if err := s.do(ctx); err != nil {
-			return nil, err
+			return nil, errors.Join(err, b.close(true))
 		}
 	}
 
@@ -157,7 +151,7 @@ func (b *bed) startAPI(name string, flags map[string]string) (*envtest.Environme
 	}
 
 	if _, err := e.Start(); err != nil {
-		return nil, fmt.Errorf("cannot start an API server from the programs in %q: %w", b.flags.Programs, err)
+		return nil, fmt.Errorf("cannot start an API server from the programs in %q, which make bin/bench-programs builds: %w", b.flags.Programs, err)
 	}
 
 	after, err := running()

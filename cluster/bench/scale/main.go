@@ -31,9 +31,9 @@ type flags struct {
 	ForeignCRDs int           `name:"foreign-crds" default:"300" help:"How many CRDs of others to install before the heap is measured over many reconciles, 0 to leave that out [${default}]."`
 	Bare        bool          `default:"true" negatable:"" help:"Compare with bare Helm, which takes about as long as the rest."`
 	Set         []string      `placeholder:"NAME=VALUE" help:"Settings of the provider, by their environment variables."`
-	Programs    string        `default:"bin/bench-programs" placeholder:"FOLDER" help:"Folder of kube-apiserver, etcd, kube-controller-manager and kwok [${default}]." type:"path"`
-	Provider    string        `env:"KUBEOPERA_PROVIDER" default:"bin/provider" placeholder:"FILE" help:"The provider's program [${default}]."`
-	Output      string        `default:"bin/bench.json" placeholder:"FILE" help:"Where the figures are written [${default}]."`
+	Programs    string        `default:"bin/bench-programs" placeholder:"FOLDER" help:"Folder of kube-apiserver, etcd, kube-controller-manager and kwok, ${default} by default. Make builds them there." type:"path"`
+	Provider    string        `env:"KUBEOPERA_PROVIDER" default:"bin/provider" placeholder:"FILE" help:"The provider's program, ${default} by default."`
+	Output      string        `default:"bin/bench.json" placeholder:"FILE" help:"Where the figures are written as JSON, ${default} by default."`
 }
 
 // Validate is called by kong.
@@ -45,6 +45,10 @@ func (f flags) Validate() error {
 		return fmt.Errorf("--rest %s may pass without a poll of each Tenant; set it to %s or more", f.Rest, longestPoll)
 	case slices.ContainsFunc(f.Set, func(s string) bool { return strings.HasPrefix(s, "POLL=") }):
 		return fmt.Errorf("--set POLL=... falsifies what is measured at rest, which waits for polls of %s; leave it out", poll)
+	case slices.ContainsFunc(f.Set, func(s string) bool { return !strings.Contains(s, "=") }):
+		return fmt.Errorf("--set %q sets nothing; write NAME=VALUE", f.Set)
+	case f.ForeignCRDs < 0:
+		return fmt.Errorf("--foreign-crds %d cannot be installed; set it to 0 or more", f.ForeignCRDs)
 	case f.Samples < 1:
 		return fmt.Errorf("--samples %d measures nothing; set it to 1 or more", f.Samples)
 	}

@@ -24,6 +24,8 @@ func TestValidate(t *testing.T) {
 		"TooMany":   {reason: "the host has no addresses for them", change: func(f *flags) { f.Steps = []int{maxTenants + 1} }, want: []string{"--steps", "10000"}},
 		"Rest":      {reason: "a poll may take longer", change: func(f *flags) { f.Rest = time.Minute }, want: []string{"--rest", "1m6s or more"}},
 		"NoSamples": {reason: "there is no median of none", change: func(f *flags) { f.Samples = 0 }, want: []string{"--samples", "1 or more"}},
+		"NoValue":   {reason: "a name alone sets nothing", change: func(f *flags) { f.Set = []string{"DEBUG"} }, want: []string{"--set", "DEBUG", "NAME=VALUE"}},
+		"FewerCRDs": {reason: "none can be taken away", change: func(f *flags) { f.ForeignCRDs = -1 }, want: []string{"--foreign-crds", "0 or more"}},
 		"Poll":      {reason: "a longer poll would not have come when the rest begins", change: func(f *flags) { f.Set = []string{"DEBUG=true", "POLL=5m"} }, want: []string{"--set POLL", "leave it out"}},
 	}
 	for name, tc := range cases {
