@@ -30,7 +30,7 @@ type flags struct {
 	Environment          string `default:"production" placeholder:"NAME" help:"Environment that CloudSpaces are labelled with, empty for no label [${default}]."`
 
 	Poll             time.Duration `default:"1m" placeholder:"TIME" help:"How often a Ready Tenant is looked at, at least 5s [${default}]."`
-	Sync             time.Duration `short:"s" default:"1h" placeholder:"TIME" help:"How often everything in the caches is looked at again, at least 1m [${default}]."`
+	Sync             time.Duration `short:"s" default:"1h" placeholder:"TIME" help:"How often the caches hand out all that they hold once more, at least 1m [${default}]."`
 	MaxReconcileRate int           `default:"100" placeholder:"N" help:"How many reconciles may start in a second. A tenth of that may run at once, of each kind [${default}]."`
 
 	LeaderElection bool   `short:"l" help:"Let only one of several replicas work."`

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,12 +41,10 @@ type reading struct {
 	reads client.Reader
 }
 
-// Get reads an object.
 func (c *reading) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	return c.reads.Get(ctx, key, o, opts...)
 }
 
-// List reads objects.
 func (c *reading) List(ctx context.Context, l client.ObjectList, opts ...client.ListOption) error {
 	return c.reads.List(ctx, l, opts...)
 }
@@ -57,7 +56,6 @@ type managerReader struct {
 	secrets client.Reader
 }
 
-// Get reads an object.
 func (r *managerReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	if _, ok := o.(*corev1.Secret); ok {
 		return r.secrets.Get(ctx, key, o, opts...)
@@ -72,7 +70,6 @@ type cachedReader struct {
 	look *Look
 }
 
-// Get reads an object.
 func (r *cachedReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	err := r.Reader.Get(ctx, key, o, opts...)
 	version, failed := versionOf(o, err)
@@ -86,7 +83,6 @@ func (r *cachedReader) Get(ctx context.Context, key client.ObjectKey, o client.O
 	return err
 }
 
-// List reads objects.
 func (r *cachedReader) List(ctx context.Context, l client.ObjectList, opts ...client.ListOption) error {
 	err := r.Reader.List(ctx, l, opts...)
 	version, failed := versionOfAll(l, err)
@@ -109,7 +105,6 @@ type liveReader struct {
 	each bool
 }
 
-// Get reads an object.
 func (r *liveReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	err := r.Client.Get(ctx, key, o, opts...)
 	version, failed := versionOf(o, err)
@@ -153,7 +148,6 @@ func (r *liveReader) isCached(ctx context.Context, key client.ObjectKey, empty c
 	return err == nil && cached == version
 }
 
-// List reads objects.
 func (r *liveReader) List(ctx context.Context, l client.ObjectList, opts ...client.ListOption) error {
 	err := r.Client.List(ctx, l, opts...)
 	version, failed := versionOfAll(l, err)
@@ -175,7 +169,8 @@ func (r *liveReader) List(ctx context.Context, l client.ObjectList, opts ...clie
 
 // listOf is where reads of the kind, or of lists of it, are remembered.
 func (l *Look) listOf(gvk schema.GroupVersionKind) *[]question {
-	if strings.HasPrefix(gvk.Kind, "Deployment") {
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	if gvk.GroupKind() == appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind() {
 		return &l.running
 	}
 

@@ -18,7 +18,7 @@ import (
 const conflictPause = 100 * time.Millisecond
 
 // Paced is r with polls of a lower priority than objects that something happened to: among
-// many that are well, one that is new or was changed does not queue. A pass whose status
+// many that are well, one that is new, was changed or has failed does not queue. A pass whose status
 // met the write of someone else, by a client of [WithoutIdleWrites], is repeated at once
 // and not after a backoff: nothing failed.
 func Paced(r reconcile.Reconciler) reconcile.Reconciler {
@@ -29,9 +29,11 @@ func Paced(r reconcile.Reconciler) reconcile.Reconciler {
 
 		switch {
 		case met && (err == nil || kerrors.IsConflict(err)):
-			return reconcile.Result{RequeueAfter: conflictPause}, nil
-		case out.RequeueAfter > 0:
+			return reconcile.Result{RequeueAfter: conflictPause, Priority: ptr.To(0)}, nil
+		case err == nil && out.RequeueAfter > 0:
 			out.Priority = ptr.To(handler.LowPriority)
+		default:
+			out.Priority = ptr.To(0)
 		}
 
 		return out, err

@@ -38,13 +38,14 @@ func TestPaced(t *testing.T) {
 		fails bool
 	}{
 		"Poll":           {"a poll waits for what is more urgent", poll, nil, false, reconcile.Result{RequeueAfter: time.Minute, Priority: ptr.To(handler.LowPriority)}, false},
-		"Failure":        {"what failed keeps the priority that it had", reconcile.Result{}, errInjected, false, reconcile.Result{}, true},
-		"Nothing":        {"what is not looked at again has none", reconcile.Result{}, nil, false, reconcile.Result{}, false},
-		"Again":          {"what asks for a backoff gets it", again, nil, false, again, false},
-		"Conflict":       {"who was faster is seen soon, before any poll", again, nil, true, reconcile.Result{RequeueAfter: conflictPause}, false},
-		"ConflictError":  {"also if the pass says so", poll, fmt.Errorf("wrapped: %w", conflict), true, reconcile.Result{RequeueAfter: conflictPause}, false},
-		"OtherConflict":  {"one of anything else is a failure", reconcile.Result{}, conflict, false, reconcile.Result{}, true},
-		"FailedConflict": {"a failure that met one as well is a failure", reconcile.Result{}, errInjected, true, reconcile.Result{}, true},
+		"Failure":        {"what failed in a poll is urgent from then on", reconcile.Result{}, errInjected, false, reconcile.Result{Priority: ptr.To(0)}, true},
+		"FailedPoll":     {"whatever else is said of it", poll, errInjected, false, reconcile.Result{RequeueAfter: time.Minute, Priority: ptr.To(0)}, true},
+		"Nothing":        {"what is not looked at again waits for nothing", reconcile.Result{}, nil, false, reconcile.Result{Priority: ptr.To(0)}, false},
+		"Again":          {"what asks for a backoff gets it", again, nil, false, reconcile.Result{Requeue: true, Priority: ptr.To(0)}, false}, //nolint:staticcheck // As above.
+		"Conflict":       {"who was faster is seen soon, before any poll", again, nil, true, reconcile.Result{RequeueAfter: conflictPause, Priority: ptr.To(0)}, false},
+		"ConflictError":  {"also if the pass says so", poll, fmt.Errorf("wrapped: %w", conflict), true, reconcile.Result{RequeueAfter: conflictPause, Priority: ptr.To(0)}, false},
+		"OtherConflict":  {"one of anything else is a failure", reconcile.Result{}, conflict, false, reconcile.Result{Priority: ptr.To(0)}, true},
+		"FailedConflict": {"a failure that met one as well is a failure", reconcile.Result{}, errInjected, true, reconcile.Result{Priority: ptr.To(0)}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ package reconciler
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -17,11 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Waker has objects looked at that nothing on the host tells of. It is safe for
+// Waker has objects looked at for what no watch of their controller tells. It is safe for
 // concurrent use, and does nothing before its controller runs.
 type Waker struct {
 	mu    sync.Mutex
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+	queue priorityqueue.PriorityQueue[reconcile.Request]
 }
 
 // Wake has the object looked at now, whatever backoff it had.
@@ -32,17 +33,13 @@ func (w *Waker) WakeLast(o types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	r := reconcile.Request{NamespacedName: o}
-
-	switch q := w.queue.(type) {
-	case nil:
-	case priorityqueue.PriorityQueue[reconcile.Request]:
-		q.Forget(r)
-		q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, r)
-	default:
-		q.Forget(r)
-		q.Add(r)
+	if w.queue == nil {
+		return
 	}
+
+	r := reconcile.Request{NamespacedName: o}
+	w.queue.Forget(r)
+	w.queue.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, r)
 }
 
 // WakeAfter has the object looked at after d.
@@ -68,7 +65,10 @@ func (w *Waker) Source() source.Source {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 
-		w.queue = q
+		var ok bool
+		if w.queue, ok = q.(priorityqueue.PriorityQueue[reconcile.Request]); !ok {
+			return fmt.Errorf("cannot wake objects by a %T, which knows no priorities", q)
+		}
 
 		return nil
 	})

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 )
@@ -33,5 +35,13 @@ func TestWaker(t *testing.T) {
 	want := []string{"forget n/x", "after 0s n/x", "after 1s n/x", "forget n/x", "priority -100 n/x"}
 	if diff := cmp.Diff(want, q.Take()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	type plain struct {
+		workqueue.TypedRateLimitingInterface[reconcile.Request]
+	}
+
+	if err := (&Waker{}).Source().Start(t.Context(), plain{}); err == nil {
+		t.Error("a queue without priorities is taken")
 	}
 }

@@ -91,25 +91,21 @@ func (h lookingHelm) Get(ctx context.Context, name string) (*helm.Release, error
 	return r, err
 }
 
-// Install a release.
 func (h lookingHelm) Install(ctx context.Context, name string, c *helm.Chart, values map[string]any) (*helm.Release, error) {
 	delete(h.read, name)
 	return h.Client.Install(ctx, name, c, values)
 }
 
-// Upgrade a release.
 func (h lookingHelm) Upgrade(ctx context.Context, name string, c *helm.Chart, values map[string]any) (*helm.Release, error) {
 	delete(h.read, name)
 	return h.Client.Upgrade(ctx, name, c, values)
 }
 
-// Uninstall a release.
 func (h lookingHelm) Uninstall(ctx context.Context, name string) error {
 	delete(h.read, name)
 	return h.Client.Uninstall(ctx, name)
 }
 
-// Unlock a release.
 func (h lookingHelm) Unlock(ctx context.Context, r *helm.Release) error {
 	delete(h.read, r.Name)
 	return h.Client.Unlock(ctx, r)

@@ -189,7 +189,7 @@ func TestGlanceAtTheRelease(t *testing.T) {
 
 		change(w.helm)
 
-		for range 12 {
+		for range 4 {
 			w.reconcile(r)
 		}
 

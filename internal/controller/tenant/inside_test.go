@@ -18,7 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
@@ -92,7 +92,7 @@ func (s *tenantServer) kubeconfig(t *testing.T) *vcluster.Kubeconfig {
 
 // wakenQueue says what is done to it.
 type wakenQueue struct {
-	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	priorityqueue.PriorityQueue[reconcile.Request]
 
 	woken chan string
 }
