@@ -42,8 +42,9 @@ type Host struct {
 	// NetworkPolicies that the provider made, the workloads and Services of
 	// vClusters, and where the host's own API is. It sees only those that carry their
 	// labels, so that what it does not find may still exist, and leaves out what nobody
-	// asks for, see slim. Any other kind is an error, and so is any read once some kind
-	// could not be watched for minutes.
+	// asks for, see slim. Any other kind is an error, and so is any read once the host has
+	// refused to have some kind watched for minutes. That it does not answer at all is told
+	// by what is read live.
 	Cached client.Reader
 	// Live reads and writes at the API server.
 	Live client.Client
@@ -51,9 +52,11 @@ type Host struct {
 	Helm *helm.Host
 
 	// id is the cluster's, once it was asked.
-	id      atomic.Pointer[string]
-	cache   cache.Cache
-	trouble *trouble
+	id    atomic.Pointer[string]
+	cache cache.Cache
+	// unchecked is the cache, however old.
+	unchecked client.Reader
+	trouble   *trouble
 	// ready is closed once the caches are filled.
 	ready chan struct{}
 }
@@ -151,7 +154,7 @@ func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error
 		return nil, fmt.Errorf("cannot make a Helm client for the host cluster: %w", err)
 	}
 
-	out := &Host{Cached: watchedReader{c, t}, Live: live, Helm: h, cache: c, trouble: t, ready: make(chan struct{})}
+	out := &Host{Cached: watchedReader{c, t}, Live: live, Helm: h, cache: c, unchecked: c, trouble: t, ready: make(chan struct{})}
 
 	return out, out.watch(ctx, kinds, notify)
 }
@@ -223,7 +226,7 @@ func (h *Host) concernedBy(ctx context.Context, o client.Object) []types.Namespa
 	}
 
 	all := &corev1.NamespaceList{}
-	if err := h.Cached.List(ctx, all); err != nil {
+	if err := h.unchecked.List(ctx, all); err != nil {
 		return nil // The poll finds what the cache cannot tell.
 	}
 
@@ -252,7 +255,7 @@ func (h *Host) ownerOf(ctx context.Context, o client.Object) (types.NamespacedNa
 
 	// A namespace that is gone already is not in the cache any more.
 	ns := &corev1.Namespace{}
-	if err := h.Cached.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
+	if err := h.unchecked.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
 		return TenantOf(o)
 	}
 

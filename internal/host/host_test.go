@@ -96,7 +96,7 @@ func TestHandler(t *testing.T) {
 
 			var got []types.NamespacedName
 
-			h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
+			h := (&Host{unchecked: cached}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
 
 			for what, happen := range map[string]func(){
 				"add":    func() { h.OnAdd(tc.obj, false) },
@@ -130,7 +130,7 @@ func TestListed(t *testing.T) {
 
 	var got []bool
 
-	h := (&Host{Cached: cached}).handler(t.Context(), func(_ types.NamespacedName, listed bool) { got = append(got, listed) })
+	h := (&Host{unchecked: cached}).handler(t.Context(), func(_ types.NamespacedName, listed bool) { got = append(got, listed) })
 
 	h.OnAdd(ns, true)
 	h.OnAdd(ns, false)
@@ -155,7 +155,7 @@ func TestHandlerOfTheHostsAPI(t *testing.T) {
 
 	var got []types.NamespacedName
 
-	h := (&Host{Cached: cached}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
+	h := (&Host{unchecked: cached}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
 	is := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}}}}
 	was := is.DeepCopy()
 	was.SetResourceVersion("before")
@@ -174,7 +174,7 @@ func TestHandlerOfTheHostsAPI(t *testing.T) {
 	}
 
 	got = nil
-	h = (&Host{Cached: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build()}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
+	h = (&Host{unchecked: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build()}).handler(t.Context(), func(t types.NamespacedName, _ bool) { got = append(got, t) })
 	h.OnDelete(is)
 
 	if len(got) > 0 {

@@ -6,6 +6,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -29,18 +30,24 @@ type trouble struct {
 
 	mu  sync.Mutex
 	err error
-	// since and at are when the errors began that went on until now, and when the last was.
-	since, at time.Time
+	// failing are the reflectors, one for each kind, that failed lately.
+	failing map[*toolscache.Reflector]failing
 	// first is closed with the first error.
 	first chan struct{}
 }
 
+// failing is why a reflector failed last, and since when and until when it has.
+type failing struct {
+	err       error
+	since, at time.Time
+}
+
 func newTrouble(c clock.PassiveClock) *trouble {
-	return &trouble{clock: c, first: make(chan struct{})}
+	return &trouble{clock: c, failing: map[*toolscache.Reflector]failing{}, first: make(chan struct{})}
 }
 
 // handle is a reflector's error handler. The reflector tries again by itself.
-func (t *trouble) handle(_ context.Context, _ *toolscache.Reflector, err error) {
+func (t *trouble) handle(_ context.Context, r *toolscache.Reflector, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
@@ -48,12 +55,18 @@ func (t *trouble) handle(_ context.Context, _ *toolscache.Reflector, err error) 
 		close(t.first)
 	}
 
+	t.err = err
+
 	now := t.clock.Now()
-	if now.Sub(t.at) > quietAfter {
-		t.since = now
+	maps.DeleteFunc(t.failing, func(_ *toolscache.Reflector, f failing) bool { return now.Sub(f.at) > quietAfter })
+
+	f, ok := t.failing[r]
+	if !ok {
+		f.since = now
 	}
 
-	t.err, t.at = err, now
+	f.err, f.at = err, now
+	t.failing[r] = f
 }
 
 func (t *trouble) last() error {
@@ -63,17 +76,25 @@ func (t *trouble) last() error {
 	return t.err
 }
 
-// lasting is why some objects could not be watched for so long that the cache tells
-// nothing of them any more; nil when all can be.
+// lasting is why some kind could not be watched for so long that the cache tells nothing
+// of it any more; nil when all can be. Of several it is the one that began first.
 func (t *trouble) lasting() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	if t.err == nil || t.clock.Since(t.at) > quietAfter || t.at.Sub(t.since) < lastingAfter {
+	var first failing
+
+	for _, f := range t.failing {
+		if t.clock.Since(f.at) <= quietAfter && f.at.Sub(f.since) >= lastingAfter && (first.err == nil || f.since.Before(first.since)) {
+			first = f
+		}
+	}
+
+	if first.err == nil {
 		return nil
 	}
 
-	return fmt.Errorf("%w: its objects could not be watched since %s: %w", ErrUnreachable, t.since.UTC().Format(time.RFC3339), t.err)
+	return fmt.Errorf("%w: its objects could not be watched since %s: %w", ErrUnreachable, first.since.UTC().Format(time.RFC3339), first.err)
 }
 
 // watchedReader reads from a cache as long as its watches work.

@@ -5,12 +5,15 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -73,4 +76,67 @@ func every(d, end time.Duration) []time.Duration {
 	}
 
 	return out
+}
+
+// TestManyShortTroubles holds that the troubles of several kinds, each of which was over
+// before the next, are no lasting one: API servers that are restarted one after the other
+// fail one list here and one there, and every kind is up to date.
+func TestManyShortTroubles(t *testing.T) {
+	t.Parallel()
+
+	clk := clocktesting.NewFakePassiveClock(epoch)
+	trouble := newTrouble(clk)
+
+	for i := range len(watched()) {
+		clk.SetTime(epoch.Add(time.Duration(i) * 40 * time.Second))
+		trouble.handle(t.Context(), &toolscache.Reflector{}, errInjected)
+	}
+
+	if err := trouble.lasting(); err != nil {
+		t.Errorf("each kind failed once: %v", err)
+	}
+}
+
+// TestFirstLastingTrouble holds that of several it is the same that is told each time.
+func TestFirstLastingTrouble(t *testing.T) {
+	t.Parallel()
+
+	clk := clocktesting.NewFakePassiveClock(epoch)
+	trouble := newTrouble(clk)
+	kinds := []*toolscache.Reflector{{}, {}, {}}
+
+	for _, at := range every(30*time.Second, 2*lastingAfter) {
+		for i, r := range kinds {
+			clk.SetTime(epoch.Add(at + time.Duration(i)*time.Second))
+			trouble.handle(t.Context(), r, fmt.Errorf("kind %d: %w", i, errInjected))
+		}
+	}
+
+	for range 10 {
+		if err := trouble.lasting(); err == nil || !strings.Contains(err.Error(), "kind 0") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestNewsAfterTrouble holds that what the first list after a lasting trouble tells of finds
+// its Tenant: it comes before the trouble is taken to be over.
+func TestNewsAfterTrouble(t *testing.T) {
+	t.Parallel()
+
+	clk := clocktesting.NewFakePassiveClock(epoch)
+	trouble := newTrouble(clk)
+
+	for _, at := range every(30*time.Second, lastingAfter) {
+		clk.SetTime(epoch.Add(at))
+		trouble.handle(t.Context(), nil, errInjected)
+	}
+
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vcluster-alice", Annotations: named("kubeopera-system/alice")}}
+	c := fake.NewClientBuilder().WithObjects(ns).Build()
+	h := &Host{Cached: watchedReader{c, trouble}, unchecked: c}
+
+	if got := h.concernedBy(t.Context(), &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "vcluster-alice", Name: "vc-alice"}}); len(got) != 1 {
+		t.Errorf("it concerns %v", got)
+	}
 }

@@ -218,8 +218,14 @@ func (b *bed) rest(ctx context.Context, s *step) error {
 	s.RestRequests.Inside = inside
 	s.RestReconciles = difference(after, before)
 
-	if s.Polls = s.RestReconciles[tenantController] / float64(s.Tenants); s.Polls == 0 {
-		return fmt.Errorf("the provider has polled no Tenant in %s", b.flags.Rest)
+	// Tenants that are tried again and again would make each poll look cheap.
+	s.Polls = s.RestReconciles[tenantController] / float64(s.Tenants)
+	if most := b.flags.Rest.Minutes()/poll.Minutes() + 1; s.Polls == 0 || s.Polls > most {
+		return fmt.Errorf("the provider has reconciled each Tenant %.1f times in %s, which are not its polls", s.Polls, b.flags.Rest)
+	}
+
+	if notReady := b.firstNotReady(); notReady != "" {
+		return fmt.Errorf("a Tenant is not Ready any more: %s", notReady)
 	}
 
 	for _, l := range s.restLines() {

@@ -92,6 +92,8 @@ func (s quietStatus) Update(ctx context.Context, o client.Object, opts ...client
 	case isGone(err):
 		return nil
 	case kerrors.IsConflict(err):
+		// Whoever was faster: what the cache has is too old until the next write.
+		s.client.written.Add(o.GetUID(), "")
 		meetConflict(ctx)
 	case err == nil:
 		s.client.written.Add(o.GetUID(), o.GetResourceVersion())
@@ -117,6 +119,9 @@ func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
 	if !ok || s.client.Client.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
 		return false // To write it says what is wrong.
 	}
+
+	// What is only in hand, such as a name that goes with the finalizer, no status stores.
+	have.SetAnnotations(o.GetAnnotations())
 
 	return equality.Semantic.DeepEqual(have, o)
 }

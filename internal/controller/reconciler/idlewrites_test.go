@@ -7,6 +7,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -175,5 +176,58 @@ func TestStatusOfWhatIsGone(t *testing.T) {
 		if _, err := c.pass(t, quiet, "one"); err == nil {
 			t.Errorf("%s is taken for the absence of the object", reason)
 		}
+	}
+}
+
+// TestConflictIsNotMetAgain holds that a pass after one that met a conflict does not begin
+// with the same old state while the cache lags behind: it would meet it again, ten times a
+// second.
+func TestConflictIsNotMetAgain(t *testing.T) {
+	t.Parallel()
+
+	c, quiet := newCached(t)
+
+	other := c.cache.DeepCopy()
+	other.Annotations = map[string]string{"by": "another"}
+
+	if err := c.Update(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := c.pass(t, quiet, "one"); !kerrors.IsConflict(err) {
+		t.Fatalf("the pass that another was faster than: %v", err)
+	}
+
+	if _, err := c.pass(t, quiet, "one"); err != nil {
+		t.Errorf("the pass after it: %v", err)
+	}
+}
+
+// TestIdleStatusOfUnheld holds that the status of a Tenant without a finalizer, since it
+// cannot connect, is not sent again and again: its external name is in hand only.
+func TestIdleStatusOfUnheld(t *testing.T) {
+	t.Parallel()
+
+	c, quiet := newCached(t)
+
+	for range 3 {
+		tn := read(t, quiet, &v1alpha1.Tenant{ObjectMeta: identity})
+		meta.SetExternalName(tn, "vc-o")
+		tn.SetConditions(xpv2.ReconcileError(errInjected))
+
+		if err := quiet.Status().Update(t.Context(), tn); err != nil {
+			t.Fatal(err)
+		}
+
+		stored := &v1alpha1.Tenant{}
+		if err := quiet.(quietClient).live.Get(t.Context(), client.ObjectKeyFromObject(tn), stored); err != nil {
+			t.Fatal(err)
+		}
+
+		c.cache = stored
+	}
+
+	if c.writes != 1 {
+		t.Errorf("%d writes, want 1", c.writes)
 	}
 }
