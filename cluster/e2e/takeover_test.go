@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -15,10 +16,12 @@ import (
 	. "github.com/onsi/gomega"
 	gomegatypes "github.com/onsi/gomega/types"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/cli"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/cluster/bench/barehelm"
 	"github.com/kubeopera/provider-kubeopera/cluster/internal/rig"
 	"github.com/kubeopera/provider-kubeopera/internal/flux"
 )
@@ -71,12 +74,19 @@ func (c *cloudSpace) upgradeFlux(ctx context.Context, values map[string]any) {
 	settings.SetNamespace(flux.Namespace)
 	Expect(cfg.Init(settings.RESTClientGetter(), flux.Namespace, "secret", func(string, ...any) {})).To(Succeed())
 
-	have, err := action.NewGet(cfg).Run(flux.ReleaseName)
+	packed, err := barehelm.Pull(rig.FluxChartRepository, rig.FluxChartVersion)
+	Expect(err).NotTo(HaveOccurred())
+	chart, err := loader.LoadArchive(bytes.NewReader(packed))
 	Expect(err).NotTo(HaveOccurred())
 
 	up := action.NewUpgrade(cfg)
 	up.Namespace, up.ReuseValues = flux.Namespace, true
 
+	have, err := action.NewGet(cfg).Run(flux.ReleaseName)
+	Expect(err).NotTo(HaveOccurred())
 	_, err = up.RunWithContext(ctx, flux.ReleaseName, have.Chart, values)
+	Expect(err).To(MatchError(ContainSubstring("does not keep chart flux2")), "a record without templates would take Flux away")
+
+	_, err = up.RunWithContext(ctx, flux.ReleaseName, chart, values)
 	Expect(err).NotTo(HaveOccurred())
 }

@@ -32,6 +32,9 @@ const (
 	// maxRecord is how large a release may be once it is unpacked, in bytes. A Secret
 	// holds 1 MiB, which can be made to unpack into hundreds.
 	maxRecord = 16 << 20
+	// notKept is the only template of a chart in a record. Without any, whoever upgrades with
+	// that chart would take all objects of the release away.
+	notKept = `{{ fail (printf "the release record does not keep chart %s %s: get it from where it came from" .Chart.Name .Chart.Version) }}`
 )
 
 // recordSelector selects the records of the release.
@@ -75,7 +78,7 @@ func checkRecord(s *corev1.Secret) error {
 
 // trimmed is a driver that stores of a release's chart only what is asked of it after
 // it was rendered: its metadata, its lock and its default values. Templates, files and
-// schema would be nine tenths of a record (ADR 27).
+// schema would be nine tenths of a record (ADR 27). What is stored cannot be rendered.
 type trimmed struct{ driver.Driver }
 
 // Create stores a new revision.
@@ -94,7 +97,10 @@ func trim(r *release.Release) *release.Release {
 	}
 
 	out := *r
-	out.Chart = &chart.Chart{Metadata: r.Chart.Metadata, Lock: r.Chart.Lock, Values: r.Chart.Values}
+	out.Chart = &chart.Chart{
+		Metadata: r.Chart.Metadata, Lock: r.Chart.Lock, Values: r.Chart.Values,
+		Templates: []*chart.File{{Name: "templates/not-kept.yaml", Data: []byte(notKept)}},
+	}
 
 	return &out
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
 	kubefake "helm.sh/helm/v3/pkg/kube/fake"
 	"helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -179,18 +181,28 @@ func TestTrimmedRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if s := stored.Chart; len(s.Templates) > 0 || len(s.Schema) > 0 || len(s.Files) > 0 {
+	if s := stored.Chart; len(s.Templates) > 1 || len(s.Schema) > 0 || len(s.Files) > 0 {
 		t.Errorf("%d templates, %d bytes of schema and %d files are stored", len(s.Templates), len(s.Schema), len(s.Files))
+	}
+
+	// Nothing rendered would be an upgrade that takes everything away.
+	values, err := chartutil.ToRenderValues(stored.Chart, nil, chartutil.ReleaseOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if out, err := engine.Render(stored.Chart, values); err == nil || !strings.Contains(err.Error(), "does not keep chart app 1.0.0") {
+		t.Errorf("the chart of a record was rendered: %v, %v", out, err)
 	}
 
 	if got, err := c.Get(t.Context(), r.Name); err != nil || got.ChartName != "app" || got.ChartVersion != "1.0.0" || got.Manifest != r.Manifest || got.Status != StatusDeployed {
 		t.Errorf("got %+v, %v", got, err)
 	}
 
-	values := action.NewGetValues(&action.Configuration{Releases: store, KubeClient: &kubefake.PrintingKubeClient{Out: io.Discard}})
-	values.AllValues = true
+	getter := action.NewGetValues(&action.Configuration{Releases: store, KubeClient: &kubefake.PrintingKubeClient{Out: io.Discard}})
+	getter.AllValues = true
 
-	all, err := values.Run(r.Name)
+	all, err := getter.Run(r.Name)
 	if diff := cmp.Diff(map[string]any{"text": "default", "n": 2.0}, all); err != nil || diff != "" {
 		t.Errorf("helm get values --all: %v; -want, +got:\n%s", err, diff)
 	}
