@@ -20,10 +20,13 @@ import (
 
 var (
 	everyCall = flag.Bool("every-call", false, "kill at reads too, which change nothing, and not only at writes")
-	atOnce    = flag.Int("at-once", 6, "how many Tenants are stopped and killed at once, each at a call of its own")
+	atOnce    = flag.Int("at-once", reportWorkers, "how many Tenants are stopped and killed at once, each at a call of its own")
 )
 
 const (
+	// reportWorkers are those of the provider. With more Tenants at once, all of them may be
+	// held by reports that were stopped, while another's never comes to its end.
+	reportWorkers = 4
 	// patience is how long something may take that takes seconds.
 	patience = 5 * time.Minute
 	// lessons is how many lives show how an operation passes that nothing interrupts.
