@@ -52,8 +52,7 @@ type Host struct {
 	Helm *helm.Host
 
 	// id is the cluster's, once it was asked.
-	id    atomic.Pointer[string]
-	cache cache.Cache
+	id atomic.Pointer[string]
 	// unchecked is the cache, however old.
 	unchecked client.Reader
 	trouble   *trouble
@@ -154,15 +153,15 @@ func newHost(ctx context.Context, cfg *rest.Config, notify Notify) (*Host, error
 		return nil, fmt.Errorf("cannot make a Helm client for the host cluster: %w", err)
 	}
 
-	out := &Host{Cached: watchedReader{c, t}, Live: live, Helm: h, cache: c, unchecked: c, trouble: t, ready: make(chan struct{})}
+	out := &Host{Cached: watchedReader{c, t}, Live: live, Helm: h, unchecked: c, trouble: t, ready: make(chan struct{})}
 
-	return out, out.watch(ctx, kinds, notify)
+	return out, out.watch(ctx, c, kinds, notify)
 }
 
 // watch starts the caches of these kinds.
-func (h *Host) watch(ctx context.Context, kinds map[client.Object]cache.ByObject, notify Notify) error {
+func (h *Host) watch(ctx context.Context, c cache.Cache, kinds map[client.Object]cache.ByObject, notify Notify) error {
 	for o := range kinds {
-		i, err := h.cache.GetInformer(ctx, o, cache.BlockUntilSynced(false))
+		i, err := c.GetInformer(ctx, o, cache.BlockUntilSynced(false))
 		if err != nil {
 			return fmt.Errorf("cannot watch %T on the host cluster: %w", o, err)
 		}
@@ -174,10 +173,10 @@ func (h *Host) watch(ctx context.Context, kinds map[client.Object]cache.ByObject
 
 	go func() {
 		// It errs only when started twice.
-		_ = h.cache.Start(ctx)
+		_ = c.Start(ctx)
 	}()
 	go func() {
-		if h.cache.WaitForCacheSync(ctx) {
+		if c.WaitForCacheSync(ctx) {
 			close(h.ready)
 		}
 	}()

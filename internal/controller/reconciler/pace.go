@@ -18,9 +18,9 @@ import (
 const conflictPause = 100 * time.Millisecond
 
 // Paced is r with polls of a lower priority than objects that something happened to: among
-// many that are well, one that is new, was changed or has failed does not queue. A pass whose status
-// met the write of someone else, by a client of [WithoutIdleWrites], is repeated at once
-// and not after a backoff: nothing failed.
+// many that are well, one that is new, was changed or has failed does not queue. A pass
+// whose status met the write of someone else, by a client of [WithoutIdleWrites], is
+// repeated at once and not after a backoff: nothing failed.
 func Paced(r reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 		met := false
