@@ -74,7 +74,6 @@ func NewReconciler[T resource.Managed, F Facts](mgr manager.Manager, k Kind, c C
 	return managed.NewReconciler(reconciler.WithoutIdleWrites(mgr), resource.ManagedKind(k.GroupVersionKind), append(reconciler.Options(o),
 		managed.WithTypedExternalConnector(connector[T, F]{Controller: c, handler: h}),
 		managed.WithInitializers(initializer{kube}),
-		managed.WithCriticalAnnotationUpdater(reconciler.StatusKeeper{CriticalAnnotationUpdater: managed.NewRetryingCriticalAnnotationUpdater(kube)}),
 		managed.WithFinalizer(reconciler.Finalizer{Finalizer: resource.NewAPIFinalizer(kube, managed.FinalizerName), Live: c.Live}),
 		managed.WithLogger(o.Logger.WithValues("controller", k.controller())),
 		managed.WithRecorder(c.Record),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"reflect"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"k8s.io/apimachinery/pkg/api/equality"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,9 +23,10 @@ import (
 const maxWritten = 16384
 
 // WithoutIdleWrites is mgr with a client that does not send a status that is stored
-// already. The runtime writes one at the end of each pass, whatever it was. A pass that
-// begins before the cache has what the last one wrote reads the object itself: its own
-// status would only meet a conflict, and wait for a backoff.
+// already, nor the mark that a Create begins, see [Options]. The runtime writes a status at
+// the end of each pass, whatever it was. A pass that begins before the cache has what the
+// last one wrote reads the object itself: its own status would only meet a conflict, and
+// wait for a backoff.
 func WithoutIdleWrites(mgr manager.Manager) manager.Manager {
 	return quietManager{Manager: mgr, client: quietClient{Client: mgr.GetClient(), live: mgr.GetAPIReader(), written: lru.New(maxWritten)}}
 }
@@ -38,7 +40,7 @@ type quietManager struct {
 
 func (m quietManager) GetClient() client.Client { return m.client }
 
-// quietClient sends no status that is stored already.
+// quietClient sends no status that is stored already, and no mark of a Create.
 type quietClient struct {
 	client.Client
 
@@ -67,6 +69,15 @@ func (c quietClient) isOld(o client.Object) bool {
 	age, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), version)
 
 	return err != nil || age < 0
+}
+
+// Update writes o, unless it does so only to mark that a Create begins.
+func (c quietClient) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
+	if meta.ExternalCreateIncomplete(o) {
+		return nil
+	}
+
+	return c.Client.Update(ctx, o, opts...)
 }
 
 func (c quietClient) Status() client.SubResourceWriter {

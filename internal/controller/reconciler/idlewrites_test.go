@@ -231,3 +231,28 @@ func TestIdleStatusOfUnheld(t *testing.T) {
 		t.Errorf("%d writes, want 1", c.writes)
 	}
 }
+
+// TestCreatesAreNotMarked holds that what the runtime writes around a Create is not sent:
+// names are known beforehand, so that nobody reads it. Any other write is.
+func TestCreatesAreNotMarked(t *testing.T) {
+	t.Parallel()
+
+	c, quiet := newCached(t)
+	stored := func() *v1alpha1.Tenant {
+		return read(t, quiet.(quietClient).live.(client.Client), &v1alpha1.Tenant{ObjectMeta: identity})
+	}
+
+	tn := stored()
+	meta.SetExternalCreatePending(tn, epoch.Time)
+
+	if err := quiet.Update(t.Context(), tn); err != nil || stored().ResourceVersion != c.cache.ResourceVersion {
+		t.Errorf("the mark of a Create that begins was sent, %v", err)
+	}
+
+	meta.SetExternalCreateSucceeded(tn, epoch.Time)
+	tn.SetLabels(map[string]string{"a": "b"})
+
+	if err := quiet.Update(t.Context(), tn); err != nil || stored().Labels["a"] != "b" {
+		t.Errorf("a write of something else was not sent, %v", err)
+	}
+}

@@ -8,19 +8,14 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 )
 
-// Initialize gives mg that external name unless it has one, and clears the mark of
-// a Create that never returned: its provider died, and what it made is found by
-// name. It says whether anything changed, which is then to be written.
+// Initialize gives mg that external name unless it has one. It says whether that is to be
+// written.
 func Initialize(mg resource.Managed, externalName string) bool {
-	named, died := meta.GetExternalName(mg) != "", meta.ExternalCreateIncomplete(mg)
-
-	if !named {
-		meta.SetExternalName(mg, externalName)
+	if meta.GetExternalName(mg) != "" {
+		return false
 	}
 
-	if died {
-		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreatePending)
-	}
+	meta.SetExternalName(mg, externalName)
 
-	return !named || died
+	return true
 }

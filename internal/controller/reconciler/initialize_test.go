@@ -5,7 +5,6 @@ package reconciler
 
 import (
 	"testing"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/google/go-cmp/cmp"
@@ -15,8 +14,6 @@ import (
 
 func TestInitialize(t *testing.T) {
 	t.Parallel()
-
-	begun, ended := epoch.Time, epoch.Add(time.Minute)
 
 	cases := map[string]struct {
 		reason  string
@@ -31,30 +28,6 @@ func TestInitialize(t *testing.T) {
 		"Named": {
 			reason: "a name that is there stays", given: func(tn *v1alpha1.Tenant) { meta.SetExternalName(tn, "imported") },
 			want: map[string]string{meta.AnnotationKeyExternalName: "imported"},
-		},
-		"Died": {
-			reason: "the mark of a Create that never returned goes", changed: true,
-			given: func(tn *v1alpha1.Tenant) {
-				meta.SetExternalName(tn, "imported")
-				meta.SetExternalCreatePending(tn, begun)
-			},
-			want: map[string]string{meta.AnnotationKeyExternalName: "imported"},
-		},
-		"Both": {
-			reason: "also together", given: func(tn *v1alpha1.Tenant) { meta.SetExternalCreatePending(tn, begun) }, changed: true,
-			want: map[string]string{meta.AnnotationKeyExternalName: "name"},
-		},
-		"Returned": {
-			reason: "that of one that returned stays",
-			given: func(tn *v1alpha1.Tenant) {
-				meta.SetExternalName(tn, "imported")
-				meta.SetExternalCreatePending(tn, begun)
-				meta.SetExternalCreateSucceeded(tn, ended)
-			},
-			want: map[string]string{
-				meta.AnnotationKeyExternalName: "imported", meta.AnnotationKeyExternalCreatePending: begun.Format(time.RFC3339),
-				meta.AnnotationKeyExternalCreateSucceeded: ended.Format(time.RFC3339),
-			},
 		},
 	}
 	for name, tc := range cases {

@@ -5,6 +5,7 @@
 package reconciler
 
 import (
+	"context"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
@@ -15,6 +16,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -28,11 +30,12 @@ const (
 )
 
 // Options of every managed reconciler. Names are known beforehand, so that what a
-// crash has left is found again, and absence is read from the API server, so that
-// it needs no second look.
+// crash has left is found again without a mark of the Create that made it (ADR 29), and
+// absence is read from the API server, so that it needs no second look.
 func Options(o controller.Options) []managed.ReconcilerOption {
 	out := []managed.ReconcilerOption{
 		managed.WithDeterministicExternalName(true),
+		managed.WithCriticalAnnotationUpdater(managed.CriticalAnnotationUpdateFn(withoutMark)),
 		managed.WithCreationGracePeriod(0),
 		managed.WithPollInterval(o.PollInterval),
 		managed.WithMinPollInterval(minPoll),
@@ -53,6 +56,10 @@ func Options(o controller.Options) []managed.ReconcilerOption {
 
 	return out
 }
+
+// withoutMark writes nothing: the only annotations that the runtime would have written
+// after a Create say when it ended, and how.
+func withoutMark(context.Context, client.Object) error { return nil }
 
 // pollInterval is short while an object is not Ready. One that the object asks for
 // itself by its annotation is as it says, but never below the shortest.

@@ -4,9 +4,6 @@
 package reconciler
 
 import (
-	"context"
-
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
@@ -15,20 +12,6 @@ import (
 // Merge takes over into an object whose status was kept what must not be lost of
 // its status as it is stored.
 type Merge func(kept, stored client.Object)
-
-// StatusKeeper updates critical annotations and keeps the status that Create has
-// set, which the API server's answer would otherwise replace.
-type StatusKeeper struct {
-	managed.CriticalAnnotationUpdater
-
-	// Merge what is stored; nil merges nothing.
-	Merge Merge
-}
-
-// UpdateCriticalAnnotations writes the annotations of o and leaves its status as it is.
-func (k StatusKeeper) UpdateCriticalAnnotations(ctx context.Context, o client.Object) error {
-	return keepStatus(o, k.Merge, func() error { return k.CriticalAnnotationUpdater.UpdateCriticalAnnotations(ctx, o) })
-}
 
 // keepStatus has write write o, and keeps the status that o has.
 func keepStatus(o client.Object, merge Merge, write func() error) error {

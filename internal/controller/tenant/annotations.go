@@ -42,11 +42,6 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 	return nil
 }
 
-// statusKeeper updates the critical annotations of Tenants.
-func statusKeeper(inner managed.CriticalAnnotationUpdater) reconciler.StatusKeeper {
-	return reconciler.StatusKeeper{CriticalAnnotationUpdater: inner, Merge: mergeAcceptance}
-}
-
 // mergeAcceptance keeps that the report of a Tenant was accepted meanwhile.
 func mergeAcceptance(kept, stored client.Object) {
 	to, ok := kept.(*v1alpha1.Tenant)

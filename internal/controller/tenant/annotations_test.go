@@ -4,7 +4,6 @@
 package tenant
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -16,15 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
 
 func TestInitialize(t *testing.T) {
 	t.Parallel()
-
-	earlier, later := epoch, epoch.Add(time.Minute)
 
 	cases := map[string]struct {
 		reason string
@@ -47,26 +43,6 @@ func TestInitialize(t *testing.T) {
 		"Named": {
 			reason: "a name that is there stays", given: func(tn *v1alpha1.Tenant) { meta.SetExternalName(tn, "imported") },
 			want: map[string]string{meta.AnnotationKeyExternalName: "imported"},
-		},
-		"Died": {
-			reason: "the mark of a Create that never returned goes, and nothing else", given: func(tn *v1alpha1.Tenant) {
-				meta.AddFinalizer(tn, managed.FinalizerName)
-				meta.SetExternalName(tn, "vc-alice-default")
-				meta.SetExternalCreateFailed(tn, earlier)
-				meta.SetExternalCreatePending(tn, later)
-			},
-			want: map[string]string{meta.AnnotationKeyExternalName: "vc-alice-default", meta.AnnotationKeyExternalCreateFailed: earlier.Format(time.RFC3339)}, writes: 1,
-		},
-		"Created": {
-			reason: "that of one that returned stays", given: func(tn *v1alpha1.Tenant) {
-				meta.SetExternalName(tn, "vc-alice-default")
-				meta.SetExternalCreatePending(tn, earlier)
-				meta.SetExternalCreateSucceeded(tn, later)
-			},
-			want: map[string]string{
-				meta.AnnotationKeyExternalName: "vc-alice-default", meta.AnnotationKeyExternalCreatePending: earlier.Format(time.RFC3339),
-				meta.AnnotationKeyExternalCreateSucceeded: later.Format(time.RFC3339),
-			},
 		},
 		"Refused": {reason: "a write that fails is an error", given: func(tn *v1alpha1.Tenant) { meta.AddFinalizer(tn, managed.FinalizerName) }, refuse: errInjected},
 	}
@@ -100,39 +76,9 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// replacingUpdater answers as the API server does: with the stored status.
-type replacingUpdater struct {
-	stored v1alpha1.TenantStatus
-	err    error
-}
-
-func (u replacingUpdater) UpdateCriticalAnnotations(_ context.Context, o client.Object) error {
-	o.(*v1alpha1.Tenant).Status = *u.stored.DeepCopy()
-	meta.AddAnnotations(o, map[string]string{"written": "true"})
-
-	return u.err
-}
-
-func TestStatusKeeper(t *testing.T) {
-	t.Parallel()
-
-	for _, want := range []error{nil, errInjected} {
-		tn := alice().Phase(v1alpha1.PhaseFailed).Obj()
-
-		stored := v1alpha1.TenantStatus{Phase: v1alpha1.PhasePending}
-		if err := statusKeeper(replacingUpdater{stored: stored, err: want}).UpdateCriticalAnnotations(t.Context(), tn); !errors.Is(err, want) {
-			t.Errorf("want error %v, got %v", want, err)
-		}
-
-		if tn.Status.Phase != v1alpha1.PhaseFailed || tn.GetAnnotations()["written"] != "true" {
-			t.Errorf("status %+v or annotations %v were lost", tn.Status, tn.GetAnnotations())
-		}
-	}
-}
-
-// TestStatusKeeperKeepsAnAcceptance holds that a report which was accepted while
-// Create was at work stays accepted, and that another one does not become so.
-func TestStatusKeeperKeepsAnAcceptance(t *testing.T) {
+// TestMergeAcceptance holds that a report which was accepted while a pass was at work
+// stays accepted, and that another one does not become so.
+func TestMergeAcceptance(t *testing.T) {
 	t.Parallel()
 
 	told := alice().Obj()
@@ -151,13 +97,9 @@ func TestStatusKeeperKeepsAnAcceptance(t *testing.T) {
 		"Another": {"it is the one before", func(s *v1alpha1.TenantStatus) { s.Report.ObservedAt = metav1.NewMicroTime(epoch.Add(-time.Second)) }, false},
 		"None":    {"there was none before", func(s *v1alpha1.TenantStatus) { *s = v1alpha1.TenantStatus{} }, false},
 	} {
-		stored := *heard.Status.DeepCopy()
-		tc.change(&stored)
-
-		tn := told.DeepCopy()
-		if err := statusKeeper(replacingUpdater{stored: stored}).UpdateCriticalAnnotations(t.Context(), tn); err != nil {
-			t.Fatal(err)
-		}
+		tn, stored := told.DeepCopy(), heard.DeepCopy()
+		tc.change(&stored.Status)
+		mergeAcceptance(tn, stored)
 
 		accepted := tn.Status.Report.AcceptedAt != nil
 		if c := tn.GetCondition(v1alpha1.TypeReported); accepted != tc.accepts || (c.Status == corev1.ConditionTrue) != tc.accepts {

@@ -16,8 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler"
-	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 )
@@ -54,7 +52,7 @@ func TestGlanceOfWhatIsStored(t *testing.T) {
 
 	w := newWorld(t, alice().Obj())
 	g := newGlancer(w)
-	r := w.reconcilerOf(reconciler.WithoutIdleWrites(reconcilertest.NewManager(w.kube, testScheme())), g)
+	r := w.reconcilerBy(g)
 
 	w.reconcile(r)
 	w.bringUp(alice().Obj())
@@ -173,7 +171,7 @@ func TestGlanceAtTheRelease(t *testing.T) {
 	} {
 		w := newWorld(t, alice().Obj())
 		g := newGlancer(w)
-		r := w.reconcilerOf(reconciler.WithoutIdleWrites(reconcilertest.NewManager(w.kube, testScheme())), g)
+		r := w.reconcilerBy(g)
 
 		w.reconcile(r)
 		w.bringUp(alice().Obj())

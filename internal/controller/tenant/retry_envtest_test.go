@@ -19,7 +19,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpresource "github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -348,11 +348,9 @@ func TestRetryPolicy(t *testing.T) {
 		"Label": {"a label", v1alpha1.PhaseFailed, func(tn *v1alpha1.Tenant) error {
 			return s.Patch(t.Context(), tn, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`)))
 		}, false},
-		"Own": {"the provider's annotations, written while it holds the Tenant for Pending", v1alpha1.PhaseFailed, func(tn *v1alpha1.Tenant) error {
+		"Own": {"the provider's finalizer, written while it holds the Tenant for Pending", v1alpha1.PhaseFailed, func(tn *v1alpha1.Tenant) error {
 			tn.Status.Phase, tn.Status.Message = v1alpha1.PhasePending, messagePending
-			meta.SetExternalCreatePending(tn, epoch)
-
-			return statusKeeper(managed.NewRetryingCriticalAnnotationUpdater(s)).UpdateCriticalAnnotations(t.Context(), tn)
+			return finalizer{Finalizer: xpresource.NewAPIFinalizer(s, "test/finalizer")}.AddFinalizer(t.Context(), tn)
 		}, false},
 		"Replaced": {"a manifest without a status", v1alpha1.PhaseFailed, func(tn *v1alpha1.Tenant) error {
 			// As kubectl replace sends it.

@@ -97,7 +97,6 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	r := managed.NewReconciler(reconciler.WithoutIdleWrites(mgr), resource.ManagedKind(v1alpha1.TenantGroupVersionKind), append(reconciler.Options(o.Options),
 		managed.WithTypedExternalConnector(c),
 		managed.WithInitializers(initializer{kube: mgr.GetClient()}),
-		managed.WithCriticalAnnotationUpdater(statusKeeper(managed.NewRetryingCriticalAnnotationUpdater(mgr.GetClient()))),
 		managed.WithFinalizer(f),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
 		managed.WithRecorder(c.record),
