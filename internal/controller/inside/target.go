@@ -88,7 +88,7 @@ func (p Pass) target(ctx context.Context, mg resource.Managed) (Target, error) {
 		return Target{Tenant: t}, fmt.Errorf("%w: Tenant %q has published it just now", errNoKubeconfig, ref.Name)
 	}
 
-	if !meta.WasDeleted(t) && t.GetCondition(v1alpha1.TypeAPIReachable).Status == corev1.ConditionFalse {
+	if !meta.WasDeleted(t) && foundUnreachable(t, mg) {
 		return Target{Tenant: t}, fmt.Errorf("%w: see the condition %s of Tenant %q", errUnreachable, v1alpha1.TypeAPIReachable, ref.Name)
 	}
 
@@ -98,6 +98,14 @@ func (p Pass) target(ctx context.Context, mg resource.Managed) (Target, error) {
 	}
 
 	return Target{Tenant: t, API: api, Inside: p.reads.Live(api.Live, nil)}, nil
+}
+
+// foundUnreachable says that the Tenant found that its API does not answer. What it has made
+// since then says that the API does: the Tenant's status comes after it.
+func foundUnreachable(t *v1alpha1.Tenant, mg client.Object) bool {
+	c, made := t.GetCondition(v1alpha1.TypeAPIReachable), mg.GetCreationTimestamp()
+
+	return c.Status == corev1.ConditionFalse && (!metav1.IsControlledBy(mg, t) || made.Before(&c.LastTransitionTime))
 }
 
 // kubeconfig is the one that the Tenant has published.

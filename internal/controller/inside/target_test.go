@@ -8,10 +8,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -41,6 +44,19 @@ func TestTarget(t *testing.T) {
 	unbound := insidetest.Agent("a")
 	delete(unbound.Labels, v1alpha1.LabelTenantUID)
 
+	lost := unreachable(insidetest.Tenant())
+	lost.Status.Conditions[0].LastTransitionTime = metav1.NewTime(insidetest.Epoch)
+
+	own := func(made time.Duration) *v1alpha1.AdvisorAgent {
+		a := insidetest.Agent("a")
+		a.SetOwnerReferences([]metav1.OwnerReference{meta.AsController(meta.TypedReferenceTo(lost, v1alpha1.TenantGroupVersionKind))})
+		a.SetCreationTimestamp(metav1.NewTime(insidetest.Epoch.Add(made)))
+
+		return a
+	}
+	later := insidetest.Agent("a")
+	later.SetCreationTimestamp(metav1.NewTime(insidetest.Epoch.Add(time.Second)))
+
 	going := insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch)
 	stranger := insidetest.Deleted(insidetest.Agent("a"), insidetest.Epoch)
 	stranger.Labels[v1alpha1.LabelTenantUID] = "uid-of-the-one-before"
@@ -66,6 +82,9 @@ func TestTarget(t *testing.T) {
 		"Empty":       {reason: "an empty Secret", of: agent, kube: []client.Object{insidetest.Tenant(), insidetest.Secret(insidetest.Tenant(), nil)}, err: errNoKubeconfig, tenant: true, waiting: true},
 		"Rubbish":     {reason: "a Secret that holds something else", of: agent, kube: []client.Object{insidetest.Tenant(), insidetest.Secret(insidetest.Tenant(), []byte("{]"))}, err: errNoKubeconfig, tenant: true, waiting: true},
 		"Unreachable": {reason: "the Tenant knows that its API does not answer", of: agent, kube: []client.Object{unreachable(insidetest.Tenant()), good}, err: errUnreachable, says: "APIReachable", tenant: true, waiting: true},
+		"MadeSince":   {reason: "what the Tenant has made since then says that it does", of: own(0), kube: []client.Object{lost, good}, tenant: true, api: true},
+		"MadeBefore":  {reason: "what it made before says nothing", of: own(-time.Second), kube: []client.Object{lost, good}, err: errUnreachable, tenant: true, waiting: true},
+		"ByOthers":    {reason: "nor does what others made since then", of: later, kube: []client.Object{lost, good}, err: errUnreachable, tenant: true, waiting: true},
 		"Deleting":    {reason: "nothing is made in what goes", of: agent, kube: []client.Object{deleted, good}, err: errTenantDeleting, tenant: true, waiting: true},
 		"BothGoing":   {reason: "what goes is removed from what goes, whatever its conditions say", of: going, kube: []client.Object{unreachable(insidetest.Deleted(insidetest.Tenant(), insidetest.Epoch)), good}, tenant: true, api: true},
 		"GoingAlone":  {reason: "what goes is removed from what stays", of: going, kube: []client.Object{insidetest.Tenant(), good}, tenant: true, api: true},

@@ -48,17 +48,23 @@ func (e *external) Update(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 // act does what the facts that Observe saw call for, looks again and writes what
 // came of it into the status. It waits for nothing.
 func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
+	beside := e.seen.onlyChildrenDue()
+
 	if failed := e.step(ctx, t, e.seen); len(failed) > 0 {
 		return e.reportFailures(t, failed)
 	}
 
-	f, err := e.gather(ctx, t)
-	if err != nil {
-		e.reportUnknown(t, err)
-		return err
+	// What was made beside the Tenant changes nothing of what was seen of its vCluster.
+	if !beside {
+		f, err := e.gather(ctx, t)
+		if err != nil {
+			e.reportUnknown(t, err)
+			return err
+		}
+
+		e.seen = f
 	}
 
-	e.seen = f
 	e.reportFacts(t)
 
 	return nil
@@ -94,10 +100,10 @@ func (e *external) step(ctx context.Context, t *v1alpha1.Tenant, f *facts) []sta
 	}
 
 	try(partQuota, !f.quotaRight && f.may.Allow(f.quotaUnfinished()), func() (xpv2.ConditionType, error) {
-		return v1alpha1.TypeQuotaApplied, e.makeQuota(ctx, t, f.children)
+		return v1alpha1.TypeQuotaApplied, e.makeQuota(ctx, t, &f.children)
 	})
 	try(partAdvisor, !f.agentRight && f.may.Allow(f.agentUnfinished()), func() (xpv2.ConditionType, error) {
-		return v1alpha1.TypeAdvisorReady, e.makeAgent(ctx, t, f.children)
+		return v1alpha1.TypeAdvisorReady, e.makeAgent(ctx, t, &f.children)
 	})
 	try(partFlux, !f.flux.settled() && f.may.Allow(f.flux.unfinished()), func() (xpv2.ConditionType, error) {
 		return v1alpha1.TypeFluxReady, e.makeFlux(ctx, t, f.access.in, &f.flux)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -121,8 +122,8 @@ func (e *external) quotaOf(t *v1alpha1.Tenant) *v1alpha1.TenantQuota {
 }
 
 // childMeta is the metadata of what the Tenant makes, once it has a kubeconfig. It holds
-// what the controller of that kind would begin with otherwise: the external name, and that
-// it is inside of this Tenant.
+// what the controller of that kind would begin with otherwise: the external name, the
+// finalizer, and that it is inside of this Tenant.
 func (e *external) childMeta(t *v1alpha1.Tenant) metav1.ObjectMeta {
 	m := &metav1.PartialObjectMetadata{}
 	m.SetNamespace(t.GetNamespace())
@@ -131,6 +132,7 @@ func (e *external) childMeta(t *v1alpha1.Tenant) metav1.ObjectMeta {
 	e.stamp(t, m)
 	meta.AddLabels(m, map[string]string{v1alpha1.LabelTenantUID: string(t.GetUID())})
 	meta.SetExternalName(m, t.GetName())
+	meta.AddFinalizer(m, managed.FinalizerName)
 
 	return m.ObjectMeta
 }
@@ -185,14 +187,19 @@ func (e *external) quotaRight(t *v1alpha1.Tenant, c children) bool {
 }
 
 // makeAgent brings the Tenant's own AdvisorAgent to what is wanted.
-func (e *external) makeAgent(ctx context.Context, t *v1alpha1.Tenant, c children) error {
+func (e *external) makeAgent(ctx context.Context, t *v1alpha1.Tenant, c *children) error {
 	switch {
 	case c.wantAgent == nil && c.agent == nil:
 		return nil
 	case c.wantAgent == nil:
 		return removeFrom(ctx, e.kube, c.agent)
 	case c.agent == nil:
-		return e.createChild(ctx, t, c.wantAgent, &v1alpha1.AdvisorAgent{})
+		made, err := e.createChild(ctx, t, c.wantAgent, &v1alpha1.AdvisorAgent{})
+		if made {
+			c.agent = c.wantAgent
+		}
+
+		return err
 	}
 
 	e.stamp(t, c.agent)
@@ -202,14 +209,19 @@ func (e *external) makeAgent(ctx context.Context, t *v1alpha1.Tenant, c children
 }
 
 // makeQuota brings the Tenant's own TenantQuota to what is wanted.
-func (e *external) makeQuota(ctx context.Context, t *v1alpha1.Tenant, c children) error {
+func (e *external) makeQuota(ctx context.Context, t *v1alpha1.Tenant, c *children) error {
 	switch {
 	case c.wantQuota == nil && c.quota == nil:
 		return nil
 	case c.wantQuota == nil:
 		return removeFrom(ctx, e.kube, c.quota)
 	case c.quota == nil:
-		return e.createChild(ctx, t, c.wantQuota, &v1alpha1.TenantQuota{})
+		made, err := e.createChild(ctx, t, c.wantQuota, &v1alpha1.TenantQuota{})
+		if made {
+			c.quota = c.wantQuota
+		}
+
+		return err
 	}
 
 	e.stamp(t, c.quota)
@@ -218,23 +230,23 @@ func (e *external) makeQuota(ctx context.Context, t *v1alpha1.Tenant, c children
 	return wrapped(e.kube.Update(ctx, c.quota), "cannot update", c.quota)
 }
 
-// createChild errs with errConflict when the name is taken by one that does not
-// belong to the Tenant.
-func (e *external) createChild(ctx context.Context, t *v1alpha1.Tenant, o, have client.Object) error {
-	err := e.kube.Create(ctx, o)
+// createChild makes o, or says that there is one already, which the cache did not have. It
+// errs with errConflict when the name is taken by one that does not belong to the Tenant.
+func (e *external) createChild(ctx context.Context, t *v1alpha1.Tenant, o, have client.Object) (made bool, err error) {
+	err = e.kube.Create(ctx, o)
 	if !kerrors.IsAlreadyExists(err) {
-		return wrapped(err, "cannot create", o)
+		return err == nil, wrapped(err, "cannot create", o)
 	}
 
 	if err := e.kubeLive.Get(ctx, client.ObjectKeyFromObject(o), have); err != nil {
-		return wrapped(client.IgnoreNotFound(err), "cannot read", o)
+		return false, wrapped(client.IgnoreNotFound(err), "cannot read", o)
 	}
 
 	if named, _ := inside.TenantOf(have); metav1.IsControlledBy(have, t) || named == client.ObjectKeyFromObject(t) {
-		return nil // The cache did not have it yet.
+		return false, nil
 	}
 
-	return fmt.Errorf("%w: %s %q exists and does not belong to this Tenant; delete it, or let its tenantRef name this Tenant",
+	return false, fmt.Errorf("%w: %s %q exists and does not belong to this Tenant; delete it, or let its tenantRef name this Tenant",
 		errConflict, inside.KindOf(o), o.GetName())
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
 )
 
 const (
@@ -409,6 +411,54 @@ func TestChildNotInCacheYet(t *testing.T) {
 	}
 }
 
+// TestChildrenBeginWhole holds that the controllers of what a Tenant makes beside it have
+// nothing to write before they begin.
+func TestChildrenBeginWhole(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Advisor("advisor:v1").Obj()
+	e := w.external(tn)
+
+	for _, o := range []client.Object{e.agentOf(tn), e.quotaOf(tn)} {
+		if !meta.FinalizerExists(o, managed.FinalizerName) || meta.GetExternalName(o) != tn.GetName() || o.GetLabels()[v1alpha1.LabelTenantUID] != string(tn.GetUID()) {
+			t.Errorf("%s begins with %v, finalizers %v, labels %v", inside.KindOf(o), o.GetAnnotations(), o.GetFinalizers(), o.GetLabels())
+		}
+	}
+}
+
+// TestChildrenNeedNoSecondLook holds that a pass that only makes what is beside the Tenant
+// looks at its vCluster once.
+func TestChildrenNeedNoSecondLook(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Advisor("advisor:v1").Obj()
+	w.idleChildren = true
+	w.mustPass(tn)
+	w.bringUp(tn)
+
+	e := w.external(tn)
+	if o, err := e.Observe(t.Context(), tn); err != nil || o.ResourceUpToDate {
+		t.Fatalf("nothing is to be made: %+v, %v", o, err)
+	}
+
+	w.journal.clear()
+	w.reads.fail(0)
+
+	if _, err := e.Update(t.Context(), tn); err != nil || w.reads.count > 0 {
+		t.Errorf("%d more reads, %v", w.reads.count, err)
+	}
+
+	if diff := cmp.Diff([]string{"kube create TenantQuota alice-default", createAgent}, w.journal.take()); diff != "" {
+		t.Errorf("writes: -want, +got:\n%s", diff)
+	}
+
+	for _, ct := range []xpv2.ConditionType{v1alpha1.TypeQuotaApplied, v1alpha1.TypeAdvisorReady} {
+		if c := tn.GetCondition(ct); c.Reason != v1alpha1.ReasonProgressing {
+			t.Errorf("%s is %s: %s", ct, c.Reason, c.Message)
+		}
+	}
+}
+
 // TestChildVanishes holds that one that goes while it is created is no failure.
 func TestChildVanishes(t *testing.T) {
 	t.Parallel()
@@ -417,14 +467,14 @@ func TestChildVanishes(t *testing.T) {
 	e := w.external(tn)
 	e.kubeLive = newWorld(t).kube
 
-	if err := e.createChild(t.Context(), tn, e.agentOf(tn), &v1alpha1.AdvisorAgent{}); err != nil {
-		t.Errorf("got %v", err)
+	if made, err := e.createChild(t.Context(), tn, e.agentOf(tn), &v1alpha1.AdvisorAgent{}); err != nil || made {
+		t.Errorf("made: %t, %v", made, err)
 	}
 
 	e.kubeLive = w.kube
 	w.reads.fail(1)
 
-	if err := e.createChild(t.Context(), tn, e.agentOf(tn), &v1alpha1.AdvisorAgent{}); !errors.Is(err, errInjected) || !strings.Contains(err.Error(), `cannot read AdvisorAgent "alice-default"`) {
+	if _, err := e.createChild(t.Context(), tn, e.agentOf(tn), &v1alpha1.AdvisorAgent{}); !errors.Is(err, errInjected) || !strings.Contains(err.Error(), `cannot read AdvisorAgent "alice-default"`) {
 		t.Errorf("got %v", err)
 	}
 }

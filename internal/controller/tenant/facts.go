@@ -249,6 +249,12 @@ func (f *facts) insideSettled() bool {
 	return f.access.kubeconfig == nil || (f.flux.settled() && f.agentRight && f.quotaRight)
 }
 
+// onlyChildrenDue says that there is nothing to do but for the Tenant's own AdvisorAgent
+// and TenantQuota.
+func (f *facts) onlyChildrenDue() bool {
+	return !f.adopting && f.hostSettled() && !f.renewalDue() && f.access.kubeconfig != nil && f.flux.settled()
+}
+
 // unfinished says that something is missing that was never made, or was not brought
 // to its end. It is created also where nothing may be updated.
 func (f *facts) unfinished() bool {

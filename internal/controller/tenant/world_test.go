@@ -263,6 +263,10 @@ func (w *world) interceptors(cluster string) interceptor.Funcs {
 				child.SetConditions(xpv2.Available().WithObservedGeneration(o.GetGeneration()))
 			}
 
+			if _, child := inside.TenantOf(o); child {
+				o.SetFinalizers(nil) // Who takes it off does not run here.
+			}
+
 			return c.Create(ctx, o, opts...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
