@@ -4,10 +4,12 @@
 package helm
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,39 +76,51 @@ type Release struct {
 	Ours bool
 }
 
-// ManifestObjects returns the objects in the manifest of r, in its order, with
-// lists taken apart. Objects carry the namespace that the manifest gives; where
-// it gives none a namespaced object is in r.Namespace.
-func ManifestObjects(r *Release) ([]*unstructured.Unstructured, error) {
-	out, err := parseManifest([]byte(r.Manifest))
+// ManifestObjects returns the objects in the manifest of r that are of one of these kinds,
+// or all if none is named, in its order, with lists taken apart. Objects carry the
+// namespace that the manifest gives; where it gives none a namespaced object is in
+// r.Namespace.
+func ManifestObjects(r *Release, kinds ...string) ([]*unstructured.Unstructured, error) {
+	out, err := parseManifest([]byte(r.Manifest), kinds...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the manifest of release %q revision %d: %w", r.Name, r.Revision, err)
 	}
 	return out, nil
 }
 
-func parseManifest(raw []byte) ([]*unstructured.Unstructured, error) {
+func parseManifest(raw []byte, kinds ...string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
-	dec := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096)
+	add := func(u *unstructured.Unstructured) {
+		if len(kinds) == 0 || slices.Contains(kinds, u.GetKind()) {
+			out = append(out, u)
+		}
+	}
+	docs := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(raw)))
 	for {
-		u := &unstructured.Unstructured{}
-		err := dec.Decode(&u.Object)
+		doc, err := docs.Read()
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+		if len(kinds) > 0 && !names(doc, kinds) {
+			continue
+		}
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(doc, &u.Object); err != nil {
+			return nil, err
+		}
 		if len(u.Object) == 0 {
 			continue
 		}
 		if !u.IsList() {
-			out = append(out, u)
+			add(u)
 			continue
 		}
 		err = u.EachListItem(func(o runtime.Object) error {
 			if item, ok := o.(*unstructured.Unstructured); ok {
-				out = append(out, item)
+				add(item)
 			}
 			return nil
 		})
@@ -114,6 +128,11 @@ func parseManifest(raw []byte) ([]*unstructured.Unstructured, error) {
 			return nil, err
 		}
 	}
+}
+
+// names says whether the text has one of the kinds anywhere. To parse it costs more.
+func names(text []byte, kinds []string) bool {
+	return slices.ContainsFunc(kinds, func(k string) bool { return bytes.Contains(text, []byte(k)) })
 }
 
 // bookkeeping are the labels by which Helm finds its records.

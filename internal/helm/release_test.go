@@ -313,6 +313,7 @@ func TestManifestObjects(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		manifest string
+		kinds    []string
 		want     []string
 		err      bool
 	}{
@@ -327,11 +328,18 @@ func TestManifestObjects(t *testing.T) {
 			manifest: "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: p}}\n- {apiVersion: v1, kind: Secret, metadata: {name: q}}\n",
 			want:     []string{"Secret/p", "Secret/q"},
 		},
+		"Kinds": {
+			reason: "only what is asked for, also of lists, and not what only mentions it",
+			manifest: "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: p}}\n- {apiVersion: v1, kind: \"Service\", metadata: {name: q}}\n" +
+				"---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s}\n---\nkind: Pod\n---\n{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"t\"}}\n",
+			kinds: []string{"StatefulSet", "Service"},
+			want:  []string{"Service/q", "Service/t"},
+		},
 		"Rubbish": {reason: "what is not YAML is an error", manifest: "a: b: c", err: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			objs, err := ManifestObjects(&Release{Manifest: tc.manifest})
+			objs, err := ManifestObjects(&Release{Manifest: tc.manifest}, tc.kinds...)
 			if (err != nil) != tc.err {
 				t.Fatalf("%s: got error %v", tc.reason, err)
 			}

@@ -71,12 +71,7 @@ func NewPool() *Pool {
 // Get returns the clients of the Tenant of that UID, for these credentials. It
 // makes no call to the tenant's API.
 func (p *Pool) Get(tenant types.UID, k *vcluster.Kubeconfig) (*API, error) {
-	raw, err := k.Bytes()
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the kubeconfig: %w", err)
-	}
-
-	credentials := sha256.Sum256(raw)
+	credentials := k.Fingerprint()
 
 	p.mu.Lock()
 	defer p.mu.Unlock()

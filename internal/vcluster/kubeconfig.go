@@ -5,6 +5,7 @@ package vcluster
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -236,6 +237,18 @@ func (k *Kubeconfig) Bytes() ([]byte, error) {
 	}
 
 	return out, nil
+}
+
+// Fingerprint is the same for equal kubeconfigs, and another for any other. It is a hash, and gives
+// nothing away.
+func (k *Kubeconfig) Fingerprint() [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(k.name), []byte(k.Endpoint()), []byte(k.serverName), k.ca, k.clientCert, k.clientKey, []byte(k.token)} {
+		fmt.Fprintf(h, "%d:", len(part)) // Where one ends, no other may begin.
+		h.Write(part)
+	}
+
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // RESTConfig is a new configuration for clients of the cluster.

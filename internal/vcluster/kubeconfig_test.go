@@ -8,6 +8,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -218,6 +219,49 @@ func TestKubeconfigBytes(t *testing.T) {
 
 	if got := encode(t, named); !bytes.Equal(got, encode(t, want)) {
 		t.Errorf("more or less than is needed:\n%s", got)
+	}
+}
+
+// TestFingerprint holds that it tells apart what differs in anything, and nothing else.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+
+	ca, user := newPair(t, "ca"), newPair(t, "admin")
+	k := mustParse(t, encode(t, exported(ca, user)))
+	seen := map[[sha256.Size]byte]string{k.Fingerprint(): "the first"}
+
+	if again := mustParse(t, mustBytes(t, k)); again.Fingerprint() != k.Fingerprint() {
+		t.Error("equal kubeconfigs, unequal fingerprints")
+	}
+
+	moved, err := k.WithServer("https://10.96.0.7", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	named, err := k.WithServer("https://10.96.0.7", "vc-alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	token := exported(ca, user)
+	token.AuthInfos["my-vcluster"].Token = "opaque"
+
+	for what, other := range map[string]*Kubeconfig{
+		"its name":           k.WithName("vc-alice"),
+		"its server":         moved,
+		"the server's name":  named,
+		"its CA":             mustParse(t, encode(t, exported(newPair(t, "ca"), user))),
+		"its user":           mustParse(t, encode(t, exported(ca, newPair(t, "admin")))),
+		"its token":          mustParse(t, encode(t, token)),
+		"where a part ends":  {name: "ab", server: k.server, ca: []byte("c")},
+		"where another does": {name: "a", server: k.server, ca: []byte("bc")},
+	} {
+		if same, ok := seen[other.Fingerprint()]; ok {
+			t.Errorf("that of one with another in %s is that of %s", what, same)
+		}
+
+		seen[other.Fingerprint()] = what
 	}
 }
 

@@ -39,7 +39,9 @@ type access struct {
 	in *wayIn
 	// err says why there is no way in.
 	err error
-	// published says that the Secret beside the Tenant holds what vCluster exports.
+	// secret is the Secret beside the Tenant; nil when there is none.
+	secret *corev1.Secret
+	// published says that it holds what vCluster exports.
 	published bool
 	// begins and ends say when the client certificate is valid, whether it opens the
 	// API or not; zero without one.
@@ -68,7 +70,11 @@ func (e *external) readAccess(ctx context.Context, t *v1alpha1.Tenant, w control
 	var a access
 
 	a.begins, a.ends = k.ClientCertValidity()
-	if a.published, err = e.isPublished(ctx, t, k); err != nil {
+	if a.secret, err = e.publishedSecret(ctx, t); err != nil {
+		return access{}, err
+	}
+
+	if a.published, err = e.isPublished(t, a.secret, k); err != nil {
 		return access{}, err
 	}
 

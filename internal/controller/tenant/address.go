@@ -81,13 +81,13 @@ func (e *external) publishedAddress(ctx context.Context, t *v1alpha1.Tenant) (st
 // serviceOf is the control plane's Service as the release has it, with what Helm knows
 // it by; nil if its address is not for us to give.
 func (e *external) serviceOf(r *helm.Release) (*unstructured.Unstructured, error) {
-	objs, err := helm.ManifestObjects(r)
+	objs, err := helm.ManifestObjects(r, kindService)
 	if err != nil {
 		return nil, err
 	}
 
 	for _, o := range objs {
-		if o.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Service") || o.GetName() != e.names.release {
+		if o.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind(kindService) || o.GetName() != e.names.release {
 			continue
 		}
 

@@ -191,20 +191,20 @@ func (e *external) makeBoundary(ctx context.Context, t *v1alpha1.Tenant, f *fact
 	t.Status.HostClusterID = e.hostID
 
 	if !f.right && f.invalid == nil {
-		if err := e.makeWall(ctx, t, f.wall); err != nil {
+		if err := e.makeWall(ctx, t, f.boundary, f.wall); err != nil {
 			return err
 		}
 	}
 
-	return e.makePolicies(ctx, t, f.isolation.policies)
+	return e.makePolicies(ctx, t, f.boundary, f.isolation.policies)
 }
 
 // makeWall writes the LimitRange first: a quota alone refuses the vCluster's own pods.
-func (e *external) makeWall(ctx context.Context, t *v1alpha1.Tenant, wall corev1.ResourceQuotaSpec) error {
+func (e *external) makeWall(ctx context.Context, t *v1alpha1.Tenant, b boundary, wall corev1.ResourceQuotaSpec) error {
 	in := metav1.ObjectMeta{Namespace: e.names.namespace, Name: wallName}
 
 	limits := &corev1.LimitRange{ObjectMeta: in}
-	if _, err := controllerutil.CreateOrPatch(ctx, e.live, limits, func() error {
+	if err := createOr(ctx, controllerutil.CreateOrPatch, b.limits == nil, e.live, limits, func() error {
 		e.stamp(t, limits)
 		limits.Spec = quota.LimitRange()
 
@@ -214,7 +214,7 @@ func (e *external) makeWall(ctx context.Context, t *v1alpha1.Tenant, wall corev1
 	}
 
 	hard := &corev1.ResourceQuota{ObjectMeta: in}
-	if _, err := controllerutil.CreateOrPatch(ctx, e.live, hard, func() error {
+	if err := createOr(ctx, controllerutil.CreateOrPatch, b.quota == nil, e.live, hard, func() error {
 		e.stamp(t, hard)
 		hard.Spec = wall
 
@@ -225,6 +225,27 @@ func (e *external) makeWall(ctx context.Context, t *v1alpha1.Tenant, wall corev1
 
 	return nil
 }
+
+// createOr writes o as mutate makes it, as [controllerutil.CreateOrPatch] and
+// [controllerutil.CreateOrUpdate] do, of which change is one. What was seen absent is asked
+// for only when it cannot be created.
+func createOr(ctx context.Context, change changeFn, absent bool, c client.Client, o client.Object, mutate controllerutil.MutateFn) error {
+	if absent {
+		if err := mutate(); err != nil {
+			return err
+		}
+
+		if err := c.Create(ctx, o); !kerrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+
+	_, err := change(ctx, c, o, mutate)
+
+	return err
+}
+
+type changeFn func(context.Context, client.Client, client.Object, controllerutil.MutateFn) (controllerutil.OperationResult, error)
 
 // makeNamespace creates the namespace, or repairs its stamp and these labels when it
 // is ours. The API server lets one of two creators win.

@@ -10,14 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/isolation"
@@ -277,4 +280,62 @@ type failing struct{ client.Reader }
 
 func (failing) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
 	return kerrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, key.Name, errInjected)
+}
+
+// TestCreateOr holds that what was seen absent is created without another look, and what
+// appeared meanwhile is changed all the same.
+func TestCreateOr(t *testing.T) {
+	t.Parallel()
+
+	key := metav1.ObjectMeta{Namespace: "vcluster-alice-default", Name: wallName}
+	there := &corev1.LimitRange{ObjectMeta: key}
+	there.SetLabels(map[string]string{"theirs": "stays"})
+
+	cases := map[string]struct {
+		reason string
+		there  []client.Object
+		absent bool
+		mutate error
+		writes []string
+		reads  int
+		labels map[string]string
+	}{
+		"New":      {"nothing is asked for", nil, true, nil, []string{"host create LimitRange kubeopera-tenant"}, 0, map[string]string{"ours": "set"}},
+		"Appeared": {"somebody was faster", []client.Object{there}, true, nil, []string{"host create LimitRange kubeopera-tenant", "host patch LimitRange kubeopera-tenant"}, 1, map[string]string{"ours": "set", "theirs": "stays"}},
+		"Seen":     {"it was seen", []client.Object{there}, false, nil, []string{"host patch LimitRange kubeopera-tenant"}, 1, map[string]string{"ours": "set", "theirs": "stays"}},
+		"Gone":     {"it was seen, and is gone", nil, false, nil, []string{"host create LimitRange kubeopera-tenant"}, 1, map[string]string{"ours": "set"}},
+		"Refused":  {"it must not be written", nil, true, errInjected, nil, 0, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t, clonesOf(tc.there)...)
+			w.journal.clear()
+			w.reads.fail(0)
+
+			o := &corev1.LimitRange{ObjectMeta: key}
+			if err := createOr(t.Context(), controllerutil.CreateOrPatch, tc.absent, w.host, o, func() error {
+				if tc.mutate == nil {
+					meta.AddLabels(o, map[string]string{"ours": "set"})
+				}
+
+				return tc.mutate
+			}); !errors.Is(err, tc.mutate) {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+
+			if diff := cmp.Diff(tc.writes, w.journal.take()); diff != "" || w.reads.count != tc.reads {
+				t.Errorf("%s: %d reads, writes: -want, +got:\n%s", tc.reason, w.reads.count, diff)
+			}
+
+			if tc.labels == nil {
+				return
+			}
+
+			if diff := cmp.Diff(tc.labels, read[*corev1.LimitRange](w, w.host, key.Namespace, key.Name).GetLabels()); diff != "" {
+				t.Errorf("%s: labels: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/kubeopera/provider-kubeopera/internal/workload"
 )
 
-// Kinds of a control plane.
+// Kinds that a host's cache holds of a release.
 const (
 	kindStatefulSet = "StatefulSet"
 	kindDeployment  = "Deployment"
+	kindService     = "Service"
 )
 
 // controlPlaneFacts are the StatefulSet or Deployment that runs a vCluster's control plane.

@@ -33,15 +33,21 @@ func (e *external) findDrift(ctx context.Context, r *helm.Release, answers bool)
 		return "", nil
 	}
 
-	objs, err := helm.ManifestObjects(r)
+	young := settleTime - e.clock.Since(r.Updated)
+	ask := !answers && young <= 0
+
+	var kinds []string
+	if !ask {
+		kinds = []string{kindStatefulSet, kindDeployment, kindService}
+	}
+
+	objs, err := helm.ManifestObjects(r, kinds...)
 	if err != nil {
 		return "", err
 	}
 
-	young := settleTime - e.clock.Since(r.Updated)
-
 	for _, o := range objs {
-		drift, err := e.driftOf(ctx, o, !answers && young <= 0)
+		drift, err := e.driftOf(ctx, o, ask)
 
 		switch {
 		case err != nil:
@@ -97,11 +103,11 @@ func (e *external) driftOf(ctx context.Context, o *unstructured.Unstructured, as
 // watchedAs is what to read o into from the host's cache, or nil.
 func watchedAs(o *unstructured.Unstructured) client.Object {
 	switch o.GroupVersionKind() {
-	case appsv1.SchemeGroupVersion.WithKind("StatefulSet"):
+	case appsv1.SchemeGroupVersion.WithKind(kindStatefulSet):
 		return &appsv1.StatefulSet{}
-	case appsv1.SchemeGroupVersion.WithKind("Deployment"):
+	case appsv1.SchemeGroupVersion.WithKind(kindDeployment):
 		return &appsv1.Deployment{}
-	case corev1.SchemeGroupVersion.WithKind("Service"):
+	case corev1.SchemeGroupVersion.WithKind(kindService):
 		return &corev1.Service{}
 	default:
 		return nil

@@ -107,7 +107,7 @@ func (e *external) notIsolated(t *v1alpha1.Tenant, b boundary, want isolationWan
 }
 
 // makePolicies creates or repairs the NetworkPolicies.
-func (e *external) makePolicies(ctx context.Context, t *v1alpha1.Tenant, want map[string]networkingv1.NetworkPolicySpec) error {
+func (e *external) makePolicies(ctx context.Context, t *v1alpha1.Tenant, b boundary, want map[string]networkingv1.NetworkPolicySpec) error {
 	for _, name := range policyNames {
 		spec, ok := want[name]
 		if !ok {
@@ -115,7 +115,7 @@ func (e *external) makePolicies(ctx context.Context, t *v1alpha1.Tenant, want ma
 		}
 
 		p := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: e.names.namespace, Name: name}}
-		if _, err := controllerutil.CreateOrPatch(ctx, e.live, p, func() error {
+		if err := createOr(ctx, controllerutil.CreateOrPatch, b.policies[name] == nil, e.live, p, func() error {
 			e.stamp(t, p)
 
 			if !equality.Semantic.DeepEqual(p.Spec, spec) {

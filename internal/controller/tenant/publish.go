@@ -67,10 +67,10 @@ func (e *external) publishedSecret(ctx context.Context, t *v1alpha1.Tenant) (*co
 	return s, nil
 }
 
-func (e *external) isPublished(ctx context.Context, t *v1alpha1.Tenant, k *vcluster.Kubeconfig) (bool, error) {
-	s, err := e.publishedSecret(ctx, t)
-	if err != nil || s == nil {
-		return false, err
+// isPublished says that s, which may be nil, is the Tenant's and holds k.
+func (e *external) isPublished(t *v1alpha1.Tenant, s *corev1.Secret, k *vcluster.Kubeconfig) (bool, error) {
+	if s == nil {
+		return false, nil
 	}
 
 	data, err := publishedData(k)
@@ -90,7 +90,7 @@ func (e *external) publish(ctx context.Context, t *v1alpha1.Tenant, f *facts) er
 
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: t.GetNamespace(), Name: e.names.secret}}
 
-	_, err = controllerutil.CreateOrUpdate(ctx, e.kube, s, func() error {
+	err = createOr(ctx, controllerutil.CreateOrUpdate, f.access.secret == nil, e.kube, s, func() error {
 		if s.GetUID() != "" && !metav1.IsControlledBy(s, t) {
 			return foreignSecret(t, s)
 		}
