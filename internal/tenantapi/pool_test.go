@@ -88,15 +88,24 @@ func (s *server) asked() []string {
 func kubeconfig(t *testing.T, s *httptest.Server, token string) *vcluster.Kubeconfig {
 	t.Helper()
 
-	c := clientcmdapi.NewConfig()
-	c.CurrentContext = "vc"
-	c.Contexts["vc"] = &clientcmdapi.Context{Cluster: "vc", AuthInfo: "vc"}
-	c.Clusters["vc"] = &clientcmdapi.Cluster{
+	return writeKubeconfig(t, clusterOf(s), clientcmdapi.AuthInfo{Token: token})
+}
+
+func clusterOf(s *httptest.Server) clientcmdapi.Cluster {
+	return clientcmdapi.Cluster{
 		Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
 	}
-	c.AuthInfos["vc"] = &clientcmdapi.AuthInfo{Token: token}
+}
 
-	raw, err := clientcmd.Write(*c)
+func writeKubeconfig(t *testing.T, cluster clientcmdapi.Cluster, user clientcmdapi.AuthInfo) *vcluster.Kubeconfig {
+	t.Helper()
+
+	raw, err := clientcmd.Write(clientcmdapi.Config{
+		CurrentContext: "vc",
+		Contexts:       map[string]*clientcmdapi.Context{"vc": {Cluster: "vc", AuthInfo: "vc"}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"vc": &cluster},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"vc": &user},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

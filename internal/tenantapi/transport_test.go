@@ -13,43 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	certutil "k8s.io/client-go/util/cert"
-
-	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
-
-// withCertificate is a kubeconfig for a server, with a client certificate of its own.
-func withCertificate(t *testing.T, s *httptest.Server) (k *vcluster.Kubeconfig, der []byte) {
-	t.Helper()
-
-	cert, key, err := certutil.GenerateSelfSignedCertKey("tenant", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	raw, err := clientcmd.Write(clientcmdapi.Config{
-		CurrentContext: "vc",
-		Contexts:       map[string]*clientcmdapi.Context{"vc": {Cluster: "vc", AuthInfo: "vc"}},
-		Clusters: map[string]*clientcmdapi.Cluster{"vc": {
-			Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
-		}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{"vc": {ClientCertificateData: cert, ClientKeyData: key}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if k, err = vcluster.ParseKubeconfig(raw); err != nil {
-		t.Fatal(err)
-	}
-
-	block, _ := pem.Decode(cert)
-
-	return k, block.Bytes
-}
 
 // TestConnection holds that all that is asked of an API one after the other goes by one
 // connection, with the client's certificate, and that it is closed with the clients.
@@ -73,16 +37,16 @@ func TestConnection(t *testing.T) {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 
-	p := NewPool()
-	k, cert := withCertificate(t, s)
-	a := get(t, p, "one", k)
+	p, user := NewPool(), withKey(t, year)
+	a := get(t, p, "one", writeKubeconfig(t, clusterOf(s), user))
+	cert, _ := pem.Decode(user.ClientCertificateData)
 
 	for range 3 {
 		if err := a.Probe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 
-		if got := within(t, certs, "a request"); !bytes.Equal(got, cert) {
+		if got := within(t, certs, "a request"); !bytes.Equal(got, cert.Bytes) {
 			t.Error("it was asked with another certificate")
 		}
 	}
