@@ -148,8 +148,9 @@ func open(cfg *rest.Config) (*API, error) {
 	}
 
 	// What is said of credentials is in the transport.
-	shared := &rest.Config{Host: with.Host, Transport: h.Transport, UserAgent: userAgent, QPS: -1}
-	releases := sync.OnceValues(func() (*helm.Host, error) { return helm.NewHost(shared) })
+	releases := sync.OnceValues(func() (*helm.Host, error) {
+		return helm.NewHost(&rest.Config{Host: live.server.String(), Transport: live.transport, UserAgent: userAgent, QPS: -1})
+	})
 
 	return &API{Live: live, Helm: releases, transport: t}, nil
 }
