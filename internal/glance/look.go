@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The KubeOpera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package glance makes a routine look at an object that is as it should be cost one
+// Package glance makes two routine looks at an object that is as it should be cost one
 // request.
 //
 // What a look comes to follows from what it reads. A [Look] remembers its reads, and
 // which versions of objects they gave. A glance asks the same again: of what caches
-// hold, everything; of what only an API server knows, one thing in turn, and what runs
-// every other time. As long as all is of the same version, a look would come to what it
-// came to before.
+// hold, everything; of what only an API server knows, nothing at the first glance and
+// one thing at each second, in turn, of which each second is something that runs. As
+// long as all is of the same version, a look would come to what it came to before.
 package glance
 
 import (
@@ -37,8 +37,8 @@ type Ask func(ctx context.Context) (string, error)
 // Look remembers what one look at an object reads. It is safe for concurrent use.
 type Look struct {
 	mu sync.Mutex
-	// each is asked at each glance. Of what runs one is asked, and of the rest one at the
-	// next.
+	// each is asked at each glance. At every other, one of what runs and one of the rest
+	// are asked by turns.
 	each, running, rest []question
 	// glances counts them.
 	glances int
@@ -70,7 +70,8 @@ func (l *Look) remember(where *[]question, version string, err error, again Ask)
 	*where = append(*where, question{ask: again, version: version})
 }
 
-// same says whether all caches, and the API server whose turn it is, say what they said.
+// same says whether all caches, and the API server whose turn it is, if any, say what
+// they said.
 func (l *Look) same(ctx context.Context) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,11 +89,17 @@ func (l *Look) same(ctx context.Context) bool {
 	return true
 }
 
-// inTurn is what an API server is to be asked next.
+// inTurn is what an API server is to be asked now. At the first glance that is nothing,
+// as all was just read.
 func (l *Look) inTurn() []question {
 	n := l.glances
 	l.glances++
 
+	if n%2 == 0 {
+		return nil
+	}
+
+	n /= 2
 	these := l.running
 
 	switch {
