@@ -6,7 +6,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestValidate(t *testing.T) {
@@ -22,7 +21,9 @@ func TestValidate(t *testing.T) {
 		"NoSteps":   {reason: "there is nothing to measure", change: func(f *flags) { f.Steps = nil }, want: []string{"--steps", "from 1 to"}},
 		"NoTenants": {reason: "none costs nothing", change: func(f *flags) { f.Steps = []int{10, 0} }, want: []string{"--steps", "from 1 to"}},
 		"TooMany":   {reason: "the host has no addresses for them", change: func(f *flags) { f.Steps = []int{maxTenants + 1} }, want: []string{"--steps", "10000"}},
-		"Rest":      {reason: "a poll may take longer", change: func(f *flags) { f.Rest = time.Minute }, want: []string{"--rest", "1m6s or more"}},
+		"Rest":      {reason: "no Tenant is polled", change: func(f *flags) { f.Rest = 0 }, want: []string{"--rest", "2m6s or a multiple"}},
+		"OddRest":   {reason: "of three polls one or two read", change: func(f *flags) { f.Rest = twoPolls * 3 / 2 }, want: []string{"--rest 3m9s", "2m6s or a multiple"}},
+		"LongRest":  {reason: "the more polls the better", change: func(f *flags) { f.Rest = 2 * twoPolls }},
 		"NoSamples": {reason: "there is no median of none", change: func(f *flags) { f.Samples = 0 }, want: []string{"--samples", "1 or more"}},
 		"NoValue":   {reason: "a name alone sets nothing", change: func(f *flags) { f.Set = []string{"DEBUG"} }, want: []string{"--set", "DEBUG", "NAME=VALUE"}},
 		"FewerCRDs": {reason: "none can be taken away", change: func(f *flags) { f.ForeignCRDs = -1 }, want: []string{"--foreign-crds", "0 or more"}},
@@ -32,7 +33,7 @@ func TestValidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			f := flags{Steps: []int{1, 10}, Rest: longestPoll, Samples: 1}
+			f := flags{Steps: []int{1, 10}, Rest: twoPolls, Samples: 1}
 			tc.change(&f)
 
 			err := f.Validate()

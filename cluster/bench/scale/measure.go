@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	// poll is the provider's default, and longestPoll what it is spread to.
-	poll        = time.Minute
-	longestPoll = poll * 11 / 10
+	// poll is the provider's default, and twoPolls what two take on average, as each is
+	// spread to up to a tenth more. One of the two reads.
+	poll     = time.Minute
+	twoPolls = 2 * poll * 21 / 20
 	// settling is long enough for each Tenant's first poll since it was Ready.
 	settling = poll * 3 / 2
 )
