@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -275,5 +276,28 @@ func TestReadme(t *testing.T) {
 		if !strings.Contains(string(readme), row) {
 			t.Errorf("Each setting has a row in the README: want %q", row)
 		}
+	}
+}
+
+// TestCollectSooner holds that the heap grows by half only, and that GOGC decides when it
+// is set.
+func TestCollectSooner(t *testing.T) {
+	t.Cleanup(func() { debug.SetGCPercent(100) })
+	t.Setenv("GOGC", "70")
+	debug.SetGCPercent(70)
+	collectSooner()
+
+	if got := debug.SetGCPercent(100); got != 70 {
+		t.Errorf("with GOGC=70 it is %d", got)
+	}
+
+	if err := os.Unsetenv("GOGC"); err != nil {
+		t.Fatal(err)
+	}
+
+	collectSooner()
+
+	if got := debug.SetGCPercent(100); got != gcPercent {
+		t.Errorf("without GOGC it is %d, want %d", got, gcPercent)
 	}
 }
