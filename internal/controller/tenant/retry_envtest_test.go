@@ -426,7 +426,7 @@ func TestChildrenOnAPIServer(t *testing.T) {
 		e.kube, e.kubeLive = c, c
 
 		want := children{wantAgent: e.agentOf(tn), wantQuota: e.quotaOf(tn)}
-		if err := errors.Join(e.makeAgent(t.Context(), tn, want), e.makeQuota(t.Context(), tn, want)); err != nil {
+		if err := errors.Join(e.makeAgent(t.Context(), tn, &want), e.makeQuota(t.Context(), tn, &want)); err != nil {
 			t.Fatal(err)
 		}
 
