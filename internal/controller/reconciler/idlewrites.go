@@ -127,12 +127,14 @@ func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
 	}
 
 	have, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
-	if !ok || s.client.Client.Get(ctx, client.ObjectKeyFromObject(o), have) != nil {
+	if !ok || s.client.Client.Get(ctx, client.ObjectKeyFromObject(o), have, client.UnsafeDisableDeepCopy) != nil {
 		return false // To write it says what is wrong.
 	}
 
 	// What is only in hand, such as a name that goes with the finalizer, no status stores.
-	have.SetAnnotations(o.GetAnnotations())
+	inHand := o.GetAnnotations()
+	defer o.SetAnnotations(inHand)
+	o.SetAnnotations(have.GetAnnotations())
 
 	return equality.Semantic.DeepEqual(have, o)
 }

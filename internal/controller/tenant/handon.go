@@ -36,7 +36,7 @@ type handingOn struct {
 // Reconcile the Tenant of the request.
 func (h handingOn) Reconcile(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
 	t := &v1alpha1.Tenant{}
-	err := h.kube.Get(ctx, r.NamespacedName, t)
+	err := h.kube.Get(ctx, r.NamespacedName, t, client.UnsafeDisableDeepCopy) // It is only read.
 
 	switch {
 	case kerrors.IsNotFound(err):
