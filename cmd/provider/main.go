@@ -36,8 +36,8 @@ const (
 var version = "dev"
 
 // gcPercent is by how much the heap may grow, in percent of what is in use, before
-// garbage is collected, unless GOGC says so. Most of the heap are caches that stay: with
-// Go's 100 as much again would be held for garbage.
+// garbage is collected, unless GOGC says otherwise. Most of the heap is caches that stay:
+// with Go's 100 as much again would be held for garbage.
 const gcPercent = 50
 
 func main() {

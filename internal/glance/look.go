@@ -6,9 +6,9 @@
 //
 // What a look comes to follows from what it reads. A [Look] remembers its reads, and
 // which versions of objects they gave. A glance asks the same again: of what caches
-// hold, everything; of what only an API server knows, nothing at the first glance and
-// one thing at each second, in turn, of which each second is something that runs. As
-// long as all is of the same version, a look would come to what it came to before.
+// hold, everything; of what only an API server knows, one thing at every other glance, by
+// turns something that runs and something else. As long as all is of the same version, a
+// look would come to what it came to before.
 package glance
 
 import (
@@ -89,8 +89,8 @@ func (l *Look) same(ctx context.Context) bool {
 	return true
 }
 
-// inTurn is what an API server is to be asked now. At the first glance that is nothing,
-// as all was just read.
+// inTurn is what an API server is to be asked now. At the first glance, and at every other
+// from then on, that is nothing: all was just read.
 func (l *Look) inTurn() []question {
 	n := l.glances
 	l.glances++

@@ -38,7 +38,7 @@ func (c *client) Install(ctx context.Context, name string, ch *Chart, values map
 func (c *client) install(ctx context.Context, name string, ch *Chart, values map[string]any, replace bool) (*Release, error) {
 	return c.apply(ctx, actionInstall, name, ch, values, func(cfg *action.Configuration, ch *chart.Chart, v map[string]any) (*release.Release, error) {
 		if !replace {
-			cfg.Releases.MaxHistory = 0 // There is none, and none is looked for.
+			cfg.Releases.MaxHistory = 0 // There is no history to cut, so that none is listed.
 		}
 		a := action.NewInstall(cfg)
 		a.ReleaseName = name

@@ -104,7 +104,7 @@ func parseManifest(raw []byte, kinds ...string) ([]*unstructured.Unstructured, e
 		if err != nil {
 			return nil, err
 		}
-		if len(kinds) > 0 && !names(doc, kinds) {
+		if len(kinds) > 0 && !mentions(doc, kinds) {
 			continue
 		}
 		u := &unstructured.Unstructured{}
@@ -130,8 +130,8 @@ func parseManifest(raw []byte, kinds ...string) ([]*unstructured.Unstructured, e
 	}
 }
 
-// names says whether the text has one of the kinds anywhere. To parse it costs more.
-func names(text []byte, kinds []string) bool {
+// mentions says whether the text has one of the kinds anywhere. Parsing it costs more.
+func mentions(text []byte, kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(k string) bool { return bytes.Contains(text, []byte(k)) })
 }
 

@@ -244,7 +244,7 @@ func (k *Kubeconfig) Bytes() ([]byte, error) {
 func (k *Kubeconfig) Fingerprint() [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(k.name), []byte(k.Endpoint()), []byte(k.serverName), k.ca, k.clientCert, k.clientKey, []byte(k.token)} {
-		fmt.Fprintf(h, "%d:", len(part)) // Where one ends, no other may begin.
+		fmt.Fprintf(h, "%d:", len(part)) // So that no byte of one part counts as another's.
 		h.Write(part)
 	}
 

@@ -74,7 +74,7 @@ func rows() []row {
 			return s.perPoll(n), n == 0
 		}},
 		{"… reads of all APIs per Tenant and poll, with its TenantQuota", fmt.Sprintf("≤ %g", maxReads), func(_ result, s step) (string, bool) {
-			// As it is shown: the rest cuts a few Tenants' pairs of polls, of which one reads, in two.
+			// Rounded as it is shown: the rest begins or ends between the two polls of some Tenants, of which one reads.
 			return s.perPoll(s.reads()), math.Round(100*perPoll(s.reads(), s.Tenants, s.Polls)) <= 100*maxReads
 		}},
 		{"… of those of the host", "", plain(func(s step) string { return s.perPoll(s.RestRequests.Host.reads()) })},

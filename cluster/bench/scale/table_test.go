@@ -42,8 +42,8 @@ func TestTable(t *testing.T) {
 	}{
 		"Met":      {reason: "all is as it should be", change: func(*result) {}},
 		"Writes":   {reason: "a single write is one too many", change: func(r *result) { r.Steps[1].RestRequests.Own = counts{{"update", "/x"}: 1} }, missed: "writes per Tenant and poll"},
-		"Reads":    {reason: "one read a poll is allowed", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 2} }, missed: "reads of all APIs per Tenant and poll"},
-		"Cut":      {reason: "which is judged as it is shown", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 1} }},
+		"Reads":    {reason: "more than one read a poll is too many", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 2} }, missed: "reads of all APIs per Tenant and poll"},
+		"Cut":      {reason: "a figure that rounds to the target meets it", change: func(r *result) { r.Steps[0].RestRequests.Inside = counts{{"get", "/z"}: 1} }},
 		"Cores":    {reason: "a provider at rest rests", change: func(r *result) { r.Steps[1].Rest.Cores = 0.06 }, missed: "cores"},
 		"Resident": {reason: "it is given so much memory", change: func(r *result) { r.Steps[1].Rest.Resident = 250 << 20; r.Steps[0].Rest.Resident = 200 << 20 }, missed: "RSS"},
 		"Deployed": {reason: "the provider is as fast as Helm", change: func(r *result) { r.Steps[1].Create.Deployed = sec(112) }, missed: "of bare Helm's"},

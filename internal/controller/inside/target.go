@@ -100,8 +100,8 @@ func (p Pass) target(ctx context.Context, mg resource.Managed) (Target, error) {
 	return Target{Tenant: t, API: api, Inside: p.reads.Live(api.Live, nil)}, nil
 }
 
-// foundUnreachable says that the Tenant found that its API does not answer. What it has made
-// since then says that the API does: the Tenant's status comes after it.
+// foundUnreachable says that the Tenant found its API not to answer, and has not made mg
+// since: what it made later shows that the API answers again, before its status says so.
 func foundUnreachable(t *v1alpha1.Tenant, mg client.Object) bool {
 	c, made := t.GetCondition(v1alpha1.TypeAPIReachable), mg.GetCreationTimestamp()
 

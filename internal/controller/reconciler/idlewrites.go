@@ -71,7 +71,8 @@ func (c quietClient) isOld(o client.Object) bool {
 	return err != nil || age < 0
 }
 
-// Update writes o, unless it does so only to mark that a Create begins.
+// Update writes o, unless it is marked as one whose Create began: the runtime updates such
+// an object for that mark only.
 func (c quietClient) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
 	if meta.ExternalCreateIncomplete(o) {
 		return nil

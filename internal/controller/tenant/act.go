@@ -45,10 +45,10 @@ func (e *external) Update(ctx context.Context, t *v1alpha1.Tenant) (managed.Exte
 	return managed.ExternalUpdate{}, e.act(ctx, t)
 }
 
-// act does what the facts that Observe saw call for, looks again and writes what
-// came of it into the status. It waits for nothing.
+// act does what the facts that Observe saw call for, looks again unless that was only
+// beside the Tenant, and writes what came of it into the status. It waits for nothing.
 func (e *external) act(ctx context.Context, t *v1alpha1.Tenant) error {
-	beside := e.seen.onlyChildrenDue()
+	beside := e.seen.onlyBesideDue()
 
 	if failed := e.step(ctx, t, e.seen); len(failed) > 0 {
 		return e.reportFailures(t, failed)

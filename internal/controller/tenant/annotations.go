@@ -41,18 +41,3 @@ func (i initializer) Initialize(ctx context.Context, mg resource.Managed) error 
 
 	return nil
 }
-
-// mergeAcceptance keeps that the report of a Tenant was accepted meanwhile.
-func mergeAcceptance(kept, stored client.Object) {
-	to, ok := kept.(*v1alpha1.Tenant)
-	from, isTenant := stored.(*v1alpha1.Tenant)
-
-	if !ok || !isTenant || to.Status.Report == nil || from.Status.Report == nil {
-		return
-	}
-
-	if from.Status.Report.ObservedAt.Equal(&to.Status.Report.ObservedAt) {
-		to.Status.Report = from.Status.Report
-		to.SetConditions(from.GetCondition(v1alpha1.TypeReported))
-	}
-}

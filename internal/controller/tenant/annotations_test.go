@@ -6,7 +6,6 @@ package tenant
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -14,7 +13,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 )
@@ -73,38 +71,6 @@ func TestInitialize(t *testing.T) {
 				t.Errorf("%s: %d writes, want %d", tc.reason, got, tc.writes)
 			}
 		})
-	}
-}
-
-// TestMergeAcceptance holds that a report which was accepted while a pass was at work
-// stays accepted, and that another one does not become so.
-func TestMergeAcceptance(t *testing.T) {
-	t.Parallel()
-
-	told := alice().Obj()
-	told.Status.Report = &v1alpha1.ReportStatus{Status: v1alpha1.ReportProvisioning, ObservedAt: metav1.NewMicroTime(epoch)}
-	told.SetConditions(notDone(v1alpha1.TypeReported, v1alpha1.ReasonProgressing, "is to be reported"))
-
-	heard := told.DeepCopy()
-	accept(heard)
-
-	for name, tc := range map[string]struct {
-		reason  string
-		change  func(*v1alpha1.TenantStatus)
-		accepts bool
-	}{
-		"Same":    {"it is the same report", func(*v1alpha1.TenantStatus) {}, true},
-		"Another": {"it is the one before", func(s *v1alpha1.TenantStatus) { s.Report.ObservedAt = metav1.NewMicroTime(epoch.Add(-time.Second)) }, false},
-		"None":    {"there was none before", func(s *v1alpha1.TenantStatus) { *s = v1alpha1.TenantStatus{} }, false},
-	} {
-		tn, stored := told.DeepCopy(), heard.DeepCopy()
-		tc.change(&stored.Status)
-		mergeAcceptance(tn, stored)
-
-		accepted := tn.Status.Report.AcceptedAt != nil
-		if c := tn.GetCondition(v1alpha1.TypeReported); accepted != tc.accepts || (c.Status == corev1.ConditionTrue) != tc.accepts {
-			t.Errorf("%s: %s: accepted %t, Reported is %s", name, tc.reason, accepted, c.Status)
-		}
 	}
 }
 

@@ -228,7 +228,8 @@ func (e *external) makeWall(ctx context.Context, t *v1alpha1.Tenant, b boundary,
 
 // createOr writes o as mutate makes it, as [controllerutil.CreateOrPatch] and
 // [controllerutil.CreateOrUpdate] do, of which change is one. What was seen absent is asked
-// for only when it cannot be created.
+// for only when it cannot be created. It is for kinds of Kubernetes itself: reading a custom
+// resource leaves in o what mutate has set.
 func createOr(ctx context.Context, change changeFn, absent bool, c client.Client, o client.Object, mutate controllerutil.MutateFn) error {
 	if absent {
 		if err := mutate(); err != nil {

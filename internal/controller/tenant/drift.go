@@ -38,7 +38,7 @@ func (e *external) findDrift(ctx context.Context, r *helm.Release, answers bool)
 
 	var kinds []string
 	if !ask {
-		kinds = []string{kindStatefulSet, kindDeployment, kindService}
+		kinds = watchedKinds
 	}
 
 	objs, err := helm.ManifestObjects(r, kinds...)
@@ -99,6 +99,9 @@ func (e *external) driftOf(ctx context.Context, o *unstructured.Unstructured, as
 
 	return gone, nil
 }
+
+// watchedKinds are those that watchedAs knows.
+var watchedKinds = []string{kindStatefulSet, kindDeployment, kindService}
 
 // watchedAs is what to read o into from the host's cache, or nil.
 func watchedAs(o *unstructured.Unstructured) client.Object {

@@ -249,9 +249,9 @@ func (f *facts) insideSettled() bool {
 	return f.access.kubeconfig == nil || (f.flux.settled() && f.agentRight && f.quotaRight)
 }
 
-// onlyChildrenDue says that there is nothing to do but for the Tenant's own AdvisorAgent
-// and TenantQuota.
-func (f *facts) onlyChildrenDue() bool {
+// onlyBesideDue says that nothing is to be done on the host or inside the vCluster: what
+// may be due is beside the Tenant, its own AdvisorAgent and TenantQuota.
+func (f *facts) onlyBesideDue() bool {
 	return !f.adopting && f.hostSettled() && !f.renewalDue() && f.access.kubeconfig != nil && f.flux.settled()
 }
 

@@ -58,3 +58,18 @@ func (f finalizer) RemoveFinalizer(ctx context.Context, o resource.Object) error
 func (f finalizer) shared() reconciler.Finalizer {
 	return reconciler.Finalizer{Finalizer: f.Finalizer, Live: f.live, Merge: mergeAcceptance}
 }
+
+// mergeAcceptance keeps that the report of a Tenant was accepted meanwhile.
+func mergeAcceptance(kept, stored client.Object) {
+	to, ok := kept.(*v1alpha1.Tenant)
+	from, isTenant := stored.(*v1alpha1.Tenant)
+
+	if !ok || !isTenant || to.Status.Report == nil || from.Status.Report == nil {
+		return
+	}
+
+	if from.Status.Report.ObservedAt.Equal(&to.Status.Report.ObservedAt) {
+		to.Status.Report = from.Status.Report
+		to.SetConditions(from.GetCondition(v1alpha1.TypeReported))
+	}
+}

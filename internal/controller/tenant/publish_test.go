@@ -264,3 +264,29 @@ func TestForeignSecret(t *testing.T) {
 		})
 	}
 }
+
+// TestForeignSecretAppears holds the same of one that appears after a look that found none.
+func TestForeignSecretAppears(t *testing.T) {
+	t.Parallel()
+
+	w, tn := newWorld(t), alice().Obj()
+	w.mustPass(tn)
+	w.bringUp(tn)
+
+	e := w.external(tn)
+
+	f, err := e.gather(t.Context(), tn)
+	if err != nil || !f.mustPublish() {
+		t.Fatalf("there is nothing to publish: %v", err)
+	}
+
+	w.add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: tenantNamespace, Name: publishedName, UID: "uid-foreign"}, Data: map[string][]byte{"kubeconfig": []byte("theirs")}})
+
+	if err := e.publish(t.Context(), tn, f); !errors.Is(err, errConflict) || f.access.published {
+		t.Errorf("published: %t, %v", f.access.published, err)
+	}
+
+	if got := read[*corev1.Secret](w, w.kube, tenantNamespace, publishedName); string(got.Data["kubeconfig"]) != "theirs" {
+		t.Errorf("their Secret was touched: %v", got)
+	}
+}

@@ -273,9 +273,9 @@ func TestReconcileFailedCreate(t *testing.T) {
 	}
 }
 
-// TestReconcileKilledInCreate holds that the mark of a Create that never returned, which
+// TestReconcileMarkedCreate holds that the mark of a Create that never returned, which
 // a Tenant may bring from elsewhere, stops nothing.
-func TestReconcileKilledInCreate(t *testing.T) {
+func TestReconcileMarkedCreate(t *testing.T) {
 	t.Parallel()
 
 	tn := alice().Obj()
