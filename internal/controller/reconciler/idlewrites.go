@@ -132,6 +132,9 @@ func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
 		return false // To write it says what is wrong.
 	}
 
+	// The cache sets it on copies only.
+	have.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind())
+
 	// What is only in hand, such as a name that goes with the finalizer, no status stores.
 	inHand := o.GetAnnotations()
 	defer o.SetAnnotations(inHand)
