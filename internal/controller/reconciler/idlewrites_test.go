@@ -11,6 +11,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -46,8 +47,8 @@ func newCached(t *testing.T) (c *cached, quiet client.Client) {
 	c = &cached{}
 	stored := newKube(t, nil, &v1alpha1.Tenant{ObjectMeta: identity})
 	c.Client = interceptor.NewClient(stored, interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-			c.cache.DeepCopyInto(o.(*v1alpha1.Tenant))
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			c.get(o.(*v1alpha1.Tenant), opts...)
 			return nil
 		},
 		SubResourceUpdate: func(ctx context.Context, inner client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
@@ -62,6 +63,20 @@ func newCached(t *testing.T) (c *cached, quiet client.Client) {
 	c.cache = read(t, stored, &v1alpha1.Tenant{ObjectMeta: identity})
 
 	return c, WithoutIdleWrites(managerOf{client: c.Client, live: stored}).GetClient()
+}
+
+// get is as that of a real cache, which gives only a copy its kind.
+func (c *cached) get(tn *v1alpha1.Tenant, opts ...client.GetOption) {
+	o := &client.GetOptions{}
+	o.ApplyOptions(opts)
+
+	if ptr.Deref(o.UnsafeDisableDeepCopy, false) {
+		*tn = *c.cache
+		tn.SetGroupVersionKind(schema.GroupVersionKind{})
+	} else {
+		c.cache.DeepCopyInto(tn)
+		tn.SetGroupVersionKind(v1alpha1.TenantGroupVersionKind)
+	}
 }
 
 // pass reads the Tenant, sets its message and writes its status, as the runtime does.
