@@ -132,13 +132,10 @@ func (s quietStatus) isStored(ctx context.Context, o client.Object) bool {
 		return false // To write it says what is wrong.
 	}
 
-	// The cache sets it on copies only.
+	// Only the outermost of have is its own. The cache sets the kind on whole copies only, and
+	// what is only in hand, such as a name that goes with the finalizer, no status stores.
 	have.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind())
-
-	// What is only in hand, such as a name that goes with the finalizer, no status stores.
-	inHand := o.GetAnnotations()
-	defer o.SetAnnotations(inHand)
-	o.SetAnnotations(have.GetAnnotations())
+	have.SetAnnotations(o.GetAnnotations())
 
 	return equality.Semantic.DeepEqual(have, o)
 }
