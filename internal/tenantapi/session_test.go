@@ -43,7 +43,8 @@ func certificate(t *testing.T, name string, valid time.Duration) (cert, key, ca 
 	return pem.EncodeToMemory(leaf), key, ca
 }
 
-// memoryAPI is an API that is reached through memory, so that time may be that of a test.
+// memoryAPI is an API that is reached through memory, so that a test may run in a bubble of
+// synctest, where to sleep takes no time.
 // It asks for a client's certificate as kube-apiserver does.
 type memoryAPI struct {
 	ca    []byte

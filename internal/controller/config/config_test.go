@@ -27,6 +27,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
 )
 
@@ -160,15 +161,7 @@ func run(t *testing.T) client.Client {
 		t.Fatalf("Setup(...): %v", err)
 	}
 
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("Start(...): %v", err)
-		}
-	})
+	reconcilertest.Start(t, mgr)
 
 	// Reads past the cache, so that a test sees what is there.
 	c, err := client.New(mgr.GetConfig(), client.Options{Scheme: scheme})

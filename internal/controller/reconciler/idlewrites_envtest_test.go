@@ -23,6 +23,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
 )
 
@@ -78,17 +79,7 @@ func TestIdleStatusIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	ctx := reconcilertest.Start(t, mgr)
 
 	if _, err := mgr.GetCache().GetInformer(ctx, listed); err != nil || !mgr.GetCache().WaitForCacheSync(ctx) {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/report"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
 )
@@ -168,17 +169,7 @@ func run(t *testing.T, url string) (client.Client, *report.Outbox) {
 		t.Fatal(err)
 	}
 
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-
-		if err := <-done; err != nil {
-			t.Errorf("cannot run the manager: %v", err)
-		}
-	})
+	reconcilertest.Start(t, mgr)
 
 	c, err := client.New(mgr.GetConfig(), client.Options{Scheme: testScheme()})
 	if err != nil {

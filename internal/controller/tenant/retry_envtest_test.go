@@ -39,6 +39,7 @@ import (
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
 	"github.com/kubeopera/provider-kubeopera/internal/controller/inside"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/helm"
 	"github.com/kubeopera/provider-kubeopera/internal/tenantapi"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
@@ -131,17 +132,7 @@ func (s *apiServer) run(cluster *rest.Config) {
 		s.t.Fatal(err)
 	}
 
-	ctx, stop := context.WithCancel(s.t.Context())
-	done := make(chan error, 1)
-
-	go func() { done <- mgr.Start(ctx) }()
-	s.t.Cleanup(func() {
-		stop()
-
-		if err := <-done; err != nil {
-			s.t.Errorf("cannot run the manager: %v", err)
-		}
-	})
+	reconcilertest.Start(s.t, mgr)
 }
 
 func (s *apiServer) create(o client.Object) {

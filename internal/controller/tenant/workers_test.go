@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/glance"
 	"github.com/kubeopera/provider-kubeopera/internal/vcluster"
 )
@@ -201,18 +202,7 @@ func runWorker(t *testing.T, r reconcile.Reconciler) chan<- event.GenericEvent {
 		t.Fatal(err)
 	}
 
-	ctx, stop := context.WithCancel(t.Context())
-	stopped := make(chan error, 1)
-
-	go func() { stopped <- c.Start(ctx) }()
-
-	t.Cleanup(func() {
-		stop()
-
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-	})
+	reconcilertest.Start(t, c)
 
 	return events
 }

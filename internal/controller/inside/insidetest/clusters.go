@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubeopera/provider-kubeopera/apis/v1alpha1"
+	"github.com/kubeopera/provider-kubeopera/internal/controller/reconciler/reconcilertest"
 	"github.com/kubeopera/provider-kubeopera/internal/testenv"
 )
 
@@ -73,18 +74,7 @@ func RunClusters(t *testing.T, setup func(ctrl.Manager) error) *Clusters {
 	c.Must(err)
 	c.Must(setup(mgr))
 
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-
-	go func() { done <- mgr.Start(ctx) }()
-
-	t.Cleanup(func() {
-		stop()
-
-		if err := <-done; err != nil {
-			t.Errorf("the manager failed: %v", err)
-		}
-	})
+	reconcilertest.Start(t, mgr)
 
 	return c
 }
